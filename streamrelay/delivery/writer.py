@@ -429,13 +429,9 @@ class PaneWriter:
         if self._outbox is not None:
             await self._outbox.flush()
         await self._server.command(self._pane, hand_over_line(self._pane, mark, str(handed)), repeatable=True)
-        if message.message_id not in self._injected:
-            self._injected.add(message.message_id)
-            self._pipeline.inject(message.message_id, message.text)
-        self._pipeline.submit(message.message_id)
+        self._pipeline.hand_over(message.message_id, message.text)
         match await lane.hand_over(handed, message.text):
             case "taken":
-                self._injected.discard(message.message_id)
                 self._handed[message.message_id] = handed
                 self._carry_out(self._machine.handed_over(self._now(), is_held=address.is_busy))
                 self._news.set()

@@ -41,6 +41,13 @@ class Submitted(_Input, frozen=True):
     message_id: str
 
 
+class HandedOver(_Input, frozen=True):
+    """A message that the program's own API is about to get: it goes past the composer, and needs no Enter."""
+
+    message_id: str
+    text: str
+
+
 class Resized(_Input, frozen=True):
     """A pane got another size, and the recording has no picture of its screen."""
 
@@ -138,6 +145,6 @@ class Ended(_Input, frozen=True):
 
 
 Input = (
-    Output | Pasted | Submitted | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported | WitnessOpened
-    | WitnessReported | Waited | Ended
+    Output | Pasted | Submitted | HandedOver | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported
+    | WitnessOpened | WitnessReported | Waited | Ended
 )  # fmt: skip

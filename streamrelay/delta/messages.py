@@ -38,6 +38,8 @@ class Sent:
     phase: Phase = "pasting"
     amid: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
+    by_api: bool = False
+    """Whether the program got it by its own API: no composer ever shows it."""
     looks_left: int = MAX_LOOKS
     """In how many pictures a draft that vanished is still looked for."""
 
@@ -52,12 +54,12 @@ class Sent:
 
     def may_stand_in(self, held: str) -> bool:
         """Tell whether a composer may hold this still or again, given how that is spelled which it holds."""
-        has_left = self.message_id is None and self.phase != "vanished"
+        has_left = self.by_api or (self.message_id is None and self.phase != "vanished")
         return bool(self.text.strip()) and not has_left and spelling(self.text) in held
 
     def stands_as(self, draft: str) -> bool:
         """Tell whether a draft in the composer is this message."""
-        return bool(draft) and (draft == self.shown or self.spells(draft))
+        return bool(draft) and not self.by_api and (draft == self.shown or self.spells(draft))
 
     def begins_in(self, search: EchoSearch, mark: str) -> int | None:
         """Return the row in which it begins, or its end where it is too tall; `mark` is that of messages, if known."""
@@ -77,13 +79,13 @@ class Sent:
     @property
     def is_wordless(self) -> bool:
         """Whether its composer was not seen to show any of its words: it showed nothing, or a placeholder."""
-        return not self.shown or spelling(self.shown) not in spelling(self.text)
+        return not self.by_api and (not self.shown or spelling(self.shown) not in spelling(self.text))
 
     def may_show(self, draft: str) -> bool:
         """Tell whether a composer that has this message, and showed of it what was seen so far, may show this now."""
         # What is pasted is painted at once, and what a person types key by key.
         is_typed = len(draft) < MIN_PASTE and draft not in self.text.split("\n")
-        if is_typed or self.message_id is None or self.spells(self.shown):
+        if is_typed or self.by_api or self.message_id is None or self.spells(self.shown):
             return False
         is_related = draft.startswith(self.shown) or self.shown.startswith(draft)
         return spelling(self.text).startswith(spelling(draft)) or (self.is_wordless and is_related)

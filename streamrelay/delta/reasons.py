@@ -13,7 +13,7 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
     "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
-    "echo_folded", "echo_cut_short", "behind_mark", "line_editor", "behind_prompt", "behind_question",
+    "echo_folded", "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question",
     "greeting", "first_screen", "begun_before",
     "corner", "box", "bar", "outcome", "activity_of_profile",
     "unpainted", "cut_off", "history", "unheard", "unreadable",
@@ -39,6 +39,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_alike": "echo: rows after the message mark that share most words with the message",
     "echo_folded": "echo: a row after the message mark, above the answer to a message shown as a placeholder",
     "echo_cut_short": "echo: a row after the message mark with the beginning of the message, ending in an ellipsis",
+    "echo_again": "echo: the rest of the box of a message, or a further copy of one among the answers to several",
     "behind_mark": "it follows the message mark and streamrelay did not send it, so a person typed it",
     "line_editor": "a line editor held it when it closed, so a person submitted it",
     "behind_prompt": "it follows a prompt at which the program waited, so a person typed it",

@@ -68,15 +68,15 @@ class ScreenFollower:
         self._may_continue = False
         self.conversation.look_anew(frame, answering=self._turns.is_open or self._awaited)
 
-    def inject(self, message_id: str, text: str) -> None:
-        """A message is being pasted."""
+    def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
+        """A message is being pasted, or goes to the program `by_api`."""
         if self._mode.is_followed:
             if not self._turns.is_open:
                 self.conversation.settle_down()
-            self.conversation.inject(message_id, text)
+            self.conversation.inject(message_id, text, by_api=by_api)
 
     def submit(self, message_id: str) -> bool:
-        """Note that the Enter after a message is being sent; return whether the composer shows anything of the message.
+        """Note that a message is being submitted; return whether the composer shows anything of the message.
 
         Output that answers no known message is said first, if the program is not at work: it stands above the message.
         What the program may add to it stands there too, and so does its answer to a text that a person submitted

@@ -19,6 +19,7 @@ from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.inputs import (
     Began,
     Ended,
+    HandedOver,
     HookReported,
     Input,
     Looked,
@@ -173,6 +174,8 @@ class DeltaStream:
                 return self._pasted(told.message_id, told.text, told.t)
             case Submitted():
                 return self._submitted(told.message_id, told.t)
+            case HandedOver():
+                return self._handed_over(told.message_id, told.text, told.t)
             case Resized():
                 return self._resized(told.t, told.columns, told.lines)
             case Began():
@@ -268,6 +271,11 @@ class DeltaStream:
 
     def _pasted(self, message_id: str, text: str, now: float) -> Batch:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
+        self._inject(message_id, text, now)
+        self._unpainted.append(message_id)
+        return self._speaker.taken()
+
+    def _inject(self, message_id: str, text: str, now: float, *, by_api: bool = False) -> None:
         self._speaker.now = now
         self._settle()
         self._printing.await_echo(text)
@@ -279,9 +287,8 @@ class DeltaStream:
             self._following.read(certain=True)
         if self._mode.is_followed:
             self._recognise(rows=self._conversation.rows)
-        self._following.inject(message_id, text)
-        self._unpainted.append(message_id)
-        return self._say(now, Injected(message_id=message_id, state="pasting", text=text))
+        self._following.inject(message_id, text, by_api=by_api)
+        self._speaker.emit(Injected(message_id=message_id, state="pasting", text=text))
 
     def _submitted(self, message_id: str, now: float) -> Batch:
         """Note that the Enter behind a pasted text is being sent."""
@@ -290,8 +297,18 @@ class DeltaStream:
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._tell_painted(message_id)
         self._unpainted.clear()
-        self._speaker.next_turn(message_id)
         self._composer.entered = True
+        return self._begin_answer(message_id)
+
+    def _handed_over(self, message_id: str, text: str, now: float) -> Batch:
+        """Note that the program's own API is about to get a message: nothing of it passes the composer."""
+        self._inject(message_id, text, now, by_api=True)
+        self._following.submit(message_id)
+        self._ledger.submit(message_id, self._printing.open_text)
+        return self._begin_answer(message_id)
+
+    def _begin_answer(self, message_id: str) -> Batch:
+        self._speaker.next_turn(message_id)
         self._speaker.emit(Injected(message_id=message_id, state="entering"))
         self._printing.say_early_answers()
         return self._speaker.taken()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from streamrelay.delta.frames import SETTLE
-from streamrelay.delta.inputs import Began, Input, Output, Pasted, Ran, Reseeded, Resized, Submitted
+from streamrelay.delta.inputs import Began, HandedOver, Input, Output, Pasted, Ran, Reseeded, Resized, Submitted
 from streamrelay.delta.reasons import Reason, Reasons
 from streamrelay.events import Event, NeedsHuman, Text, TurnEnded
 from streamrelay.recordings.model import Recording
@@ -112,7 +112,7 @@ class Observation:
 def observe(recording: Recording) -> Observation:
     """Observe the replay of a recording; of several panes, the one that got the first message, else the first."""
     entries = list(recording.entries())
-    spoken = [entry.pane for entry in entries if isinstance(entry, Pasted)]
+    spoken = [entry.pane for entry in entries if isinstance(entry, Pasted | HandedOver)]
     pane = spoken[0] if spoken else entries[0].pane if entries else "%0"
     watcher = _Watcher(recording.columns, recording.lines)
     held = _Held(recording.columns, recording.lines, [entry for entry in entries if entry.pane == pane])
@@ -174,6 +174,8 @@ class _Watcher:
                 seen.commands.append((t, command))
             case Pasted(t=t, message_id=message_id, text=text):
                 seen.messages.append(ObservedMessage(message_id, text, t))
+            case HandedOver(t=t, message_id=message_id, text=text):
+                seen.messages.append(ObservedMessage(message_id, text, t, submitted=t))
             case Submitted(t=t, message_id=message_id):
                 for message in seen.messages:
                     if message.message_id == message_id:

@@ -36,13 +36,13 @@ _Stamp = tuple[int, int, int]
 
 
 class InjectionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A paste that is about to be typed into a pane, or the Enter after one."""
+    """A paste that is about to be typed into a pane, the Enter after one, or a message to the program's own API."""
 
     at: int
     """When the note was written: nanoseconds of the machine's monotonic clock."""
     by: str
     """The stream that noted it."""
-    kind: Literal["pasted", "entered"]
+    kind: Literal["pasted", "entered", "handed"]
     message_id: str
     text: str = ""
 
@@ -88,7 +88,7 @@ class InjectionLog:
             self._read_until = notes[-1].at
         return [note for note in notes if note.by != self._by]
 
-    def note(self, kind: Literal["pasted", "entered"], message_id: str, text: str = "") -> None:
+    def note(self, kind: Literal["pasted", "entered", "handed"], message_id: str, text: str = "") -> None:
         """Write a note about text or an Enter that is about to be typed."""
         line = msgspec.json.encode(InjectionNote(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
         try:

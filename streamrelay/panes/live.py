@@ -16,7 +16,18 @@ from typing import Any, Literal
 
 from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
-from streamrelay.delta.inputs import Ended, HookReported, Input, Looked, Output, Pasted, Ran, Submitted, Waited
+from streamrelay.delta.inputs import (
+    Ended,
+    HandedOver,
+    HookReported,
+    Input,
+    Looked,
+    Output,
+    Pasted,
+    Ran,
+    Submitted,
+    Waited,
+)
 from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.delta.pane_state import Standing
 from streamrelay.delta.profiles import Profile
@@ -250,6 +261,15 @@ class PaneRuntime:
         self.catch_up()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
+    def hand_over(self, message_id: str, text: str) -> None:
+        """Note that the program's own API is about to get `text`, unless an earlier process has noted it."""
+        if self._past_messages.pop(message_id, False):
+            return
+        if self._injections is not None:
+            self._injections.note("handed", message_id, text)
+        self.catch_up()
+        self._enter(HandedOver(self._now(), self.info.pane, message_id, text))
+
     def _hear_of(self, notes: Sequence[InjectionNote]) -> None:
         """Take text that other processes type, unless the stream knows of it."""
         self.catch_up()
@@ -258,6 +278,8 @@ class PaneRuntime:
             known = self._past_messages.get(note.message_id)
             if note.kind == "pasted" and known is None:
                 self._enter(Pasted(now, pane, note.message_id, note.text))
+            elif note.kind == "handed" and not known:
+                self._enter(HandedOver(now, pane, note.message_id, note.text))
             elif note.kind == "entered" and not known:
                 self._enter(Submitted(now, pane, note.message_id))
 

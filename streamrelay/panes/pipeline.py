@@ -7,7 +7,7 @@ It begins with tmux's current screen, or continues where an earlier process ende
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from streamrelay.delta.inputs import Began, Ended, Missed, Output, Pasted, Ran, Reseeded, Submitted
+from streamrelay.delta.inputs import Began, Ended, HandedOver, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import ClosedReason
 from streamrelay.panes.final_output import RESTED, FinalOutput
@@ -59,8 +59,8 @@ class PanePipeline(PaneRuntime):
         for entry in past.entries:
             if isinstance(entry, Began | Ran):
                 command = entry.command
-            elif isinstance(entry, Pasted | Submitted):
-                self._past_messages[entry.message_id] = isinstance(entry, Submitted)
+            elif isinstance(entry, Pasted | Submitted | HandedOver):
+                self._past_messages[entry.message_id] = not isinstance(entry, Pasted)
             self._enter(entry)
         self.info = replace(self.info, command=command)
         self._tap, self._seeded = tap, True

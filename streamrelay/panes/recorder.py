@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from streamrelay.delta.inputs import Input, Output, Submitted
+from streamrelay.delta.inputs import HandedOver, Input, Output, Submitted
 from streamrelay.errors import RecordingError
 from streamrelay.panes.subscription import Subscription
 from streamrelay.recordings.writer import RecordingWriter
@@ -43,7 +43,7 @@ class Recorder:
         if isinstance(entry, Output):
             self.bytes += len(entry.data)
             self._waiting_bytes += len(entry.data)
-        self.messages += isinstance(entry, Submitted)
+        self.messages += isinstance(entry, Submitted | HandedOver)
         self._waiting.append(entry)
         if self._waiting_bytes > MAX_PENDING_BYTES:
             self._fail(RecordingError(f"{self._writer.path}: the disk is slower than the pane"))

@@ -20,7 +20,7 @@ from types import MappingProxyType
 import regex
 from msgspec.structs import replace
 
-from streamrelay.delta.inputs import Began, Input, Output, Pasted, Reseeded
+from streamrelay.delta.inputs import Began, HandedOver, Input, Output, Pasted, Reseeded
 from streamrelay.recordings.model import Recording
 from streamrelay.vt.engine import Snapshot
 from streamrelay.vt.tokens import Tokenizer, split_run
@@ -105,7 +105,7 @@ class Mutated:
             case Output():
                 tokenizer = self._tokenizers.setdefault(entry.pane, Tokenizer())
                 return replace(entry, data=self._painted(tokenizer, entry.data))
-            case Pasted():
+            case Pasted() | HandedOver():
                 return replace(entry, text=self._mutation.text(entry.text))
             case Began() | Reseeded():
                 return replace(entry, screen=self._screen(entry.screen))

@@ -67,6 +67,11 @@ class Talk:
         self.asks(text)
         self.paints(self.program.submits())
 
+    def hands_over(self, text: str) -> None:
+        """Give a message to the program's own API, past the composer, and the program takes it up."""
+        self.pane.hands_over(text)
+        self.paints(self.program.shows(text), self.program.works())
+
     def types(self, text: str) -> None:
         """Let a person type into the composer, a picture for every key, without the Enter."""
         self.paints(*(self.program.drafts(text[:length]) for length in range(1, len(text) + 1)))

@@ -13,7 +13,7 @@ The stream is the real one, advanced to every deadline that falls before what ha
 
 import itertools
 
-from streamrelay.delta.inputs import Began, Ended, Output, Pasted, Submitted, Waited
+from streamrelay.delta.inputs import Began, Ended, HandedOver, Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Origin, Text
 from streamrelay.vt import TmuxScreen
@@ -53,6 +53,12 @@ class ScriptedPane:
     def submits(self, message_id: str) -> None:
         """Note the Enter after a paste."""
         self.events += self.stream.apply(Submitted(self.now, self.pane, message_id))
+
+    def hands_over(self, text: str) -> str:
+        """Note that the program's own API gets a message; return its id."""
+        message_id = f"m{next(self._ids)}"
+        self.events += self.stream.apply(HandedOver(self.now, self.pane, message_id, text))
+        return message_id
 
     def sends(self, text: str, *, painted: str | bytes = b"", rest: float = 0.1) -> str:
         """Paste, let the program paint what it paints at once, rest, and submit; return the message id."""

@@ -41,8 +41,6 @@ mid_turn = "queue"
 native = "opencode"
 """
 TYPED = ["queued", "pasted", "painted", "submitted", "turn_started", "answered"]
-REFUSED = [state for state in TYPED if state != "painted"]
-"""The stream expects the message in the transcript by then, so that it reports no composer."""
 HANDED_OVER = ["queued", "submitted", "turn_started", "answered"]
 
 
@@ -172,7 +170,7 @@ async def test_of_several_sessions_with_the_title_on_the_screen_none_is_guessed(
 @pytest.mark.parametrize(
     ("fault", "states", "reason", "arrives"),
     [
-        pytest.param("reject", REFUSED, None, True, id="what the API refuses is typed"),
+        pytest.param("reject", TYPED, None, True, id="what the API refuses is typed"),
         pytest.param("cut", HANDED_OVER, None, True, id="without a reply the API is asked for the message"),
         pytest.param("vanish", ["queued", "unconfirmed"], "no_reply", False, id="what it has not got is not typed"),
         pytest.param("lose", ["queued", "unconfirmed"], "no_reply", False, id="what it accepts and loses is not typed"),

@@ -1,18 +1,19 @@
-"""The real OpenCode gets its messages by its HTTP API, with a model on loopback.
+"""The real OpenCode and Codex get their messages by their own APIs, with a model on loopback.
 
-It is taken from PATH, or from where $STREAMRELAY_OPENCODE says; who has none skips this. It runs with an empty home, a
-key that is none, and nothing but loopback to talk to.
+They are taken from PATH, or from where $STREAMRELAY_OPENCODE and $STREAMRELAY_CODEX say; who has none skips this. Each
+runs with an empty home, a key that is none, and nothing but loopback to talk to.
 """
 
 import asyncio
 import json
 import os
 import shutil
-import time
+import statistics
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -26,27 +27,41 @@ from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, Text
 from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from streamrelay.testing.tmux import PrivateTmux
-from streamrelay.testing.waiting import wait_until_async
+from streamrelay.testing.waiting import wait_until, wait_until_async
+from tests.mcp.test_mcp_real_agents import codex, program_of
 
 PATIENCE = 300.0
 SLOW = "take your time"
 DRAFT = "a thought of a person"
 ONE_BY_ONE, WHILE_BUSY, BESIDE_DRAFT = 35, 10, 5
+"""Messages; the last of those one by one is answered slowly, and the next ten come meanwhile."""
 
 
-def decide(asked: ModelRequest) -> ModelReply:
-    if SLOW in asked.said:
-        time.sleep(5.0)
-    return ModelReply("Understood.")
+class Model:
+    """Answers at once, but the slow message only when it is released."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def decide(self, asked: ModelRequest) -> ModelReply:
+        if SLOW in asked.said and not self.released.wait(PATIENCE):
+            return ModelReply("Nobody has released me.")
+        return ModelReply("Understood.")
 
 
 @pytest.fixture
-def model() -> Iterator[LoopbackModel]:
-    with LoopbackModel(decide) as model:
+def decider() -> Model:
+    return Model()
+
+
+@pytest.fixture
+def model(decider: Model) -> Iterator[LoopbackModel]:
+    with LoopbackModel(decider.decide) as model:
         yield model
+        decider.released.set()
 
 
-def start(tmux: PrivateTmux, home: Path, model: str) -> str:
+def start_opencode(tmux: PrivateTmux, home: Path, model: str) -> str:
     """Start OpenCode in a pane, with a server on a port of its own, and return the pane."""
     program = os.environ.get("STREAMRELAY_OPENCODE") or shutil.which("opencode")
     if program is None:
@@ -68,12 +83,43 @@ def start(tmux: PrivateTmux, home: Path, model: str) -> str:
         **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet},
         "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color", "LANG": "C.UTF-8",
     }  # fmt: skip
-    words = ["env", "-i", "-C", str(home / "work"), *(f"{name}={value}" for name, value in variables.items())]
+    words = clean(home, variables)
     return tmux.new_session("opencode", [*words, program, "--port", "0"], columns=120, lines=40)
 
 
+def start_codex(tmux: PrivateTmux, home: Path, model: str) -> str:
+    """Start Codex in a pane, and its app server in another one; return the pane of Codex."""
+    program = program_of("codex")
+    (home / "work").mkdir(parents=True)
+    how = codex(program, home, model, {"command": "true", "args": []})
+    words = clean(home, {**how.variables, "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color"})
+    address = home / "server.sock"
+    tmux.new_session("server", [*words, program, "app-server", "--listen", f"unix://{address}"])
+    wait_until(address.exists, PATIENCE, "the app server to listen")
+    return tmux.new_session("codex", [*words, program, "--remote", f"unix://{address}"], columns=120, lines=40)
+
+
+def clean(home: Path, variables: Mapping[str, str]) -> list[str]:
+    """Return the words that run a program in the work folder with no other variables."""
+    return ["env", "-i", "-C", str(home / "work"), *(f"{name}={value}" for name, value in variables.items())]
+
+
+class LiveAgent(NamedTuple):
+    """A real agent: how it is started, what its screen shows when it is ready, and its title once it has a session."""
+
+    start: Callable[[PrivateTmux, Path, str], str]
+    ready: str
+    titled: str
+
+
+LIVE = {
+    "opencode": LiveAgent(start_opencode, "ctrl+p commands", "OC | "),
+    "codex": LiveAgent(start_codex, "permissions: ", " | work"),
+}
+
+
 class Talk:
-    """What was sent to OpenCode, what the receipts say, and what OpenCode itself recorded."""
+    """What was sent to an agent, and what the receipts say."""
 
     def __init__(self, writer: PaneWriter, reports: list[Progress]) -> None:
         self._writer = writer
@@ -92,6 +138,19 @@ class Talk:
     def last(self) -> Counter[str]:
         return Counter({report.message_id: report for report in self._reports}[each].state for each in self.ids)
 
+    def took(self, message_id: str) -> float:
+        """Return the seconds from the put to the API's reply."""
+        return self._at(message_id, "submitted").at - self._at(message_id, "queued").at
+
+    def is_handed(self, message_id: str) -> bool:
+        return any((each.message_id, each.state) == (message_id, "submitted") for each in self._reports)
+
+    def is_held(self, message_id: str) -> bool:
+        return self._at(message_id, "submitted").reason == "held"
+
+    def _at(self, message_id: str, state: str) -> Progress:
+        return next(each for each in self._reports if (each.message_id, each.state) == (message_id, state))
+
     @property
     def ids(self) -> list[str]:
         return [f"m{number + 1}" for number in range(len(self.texts))]
@@ -104,13 +163,15 @@ class Talk:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.requirement("DLV-10")
+@pytest.mark.parametrize("name", LIVE)
 async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
-    private_tmux: PrivateTmux, tmp_path: Path, model: LoopbackModel
+    private_tmux: PrivateTmux, tmp_path: Path, model: LoopbackModel, decider: Model, name: str
 ) -> None:
-    pane = start(private_tmux, tmp_path / "home", model.url)
+    agent = LIVE[name]
+    pane = await asyncio.to_thread(agent.start, private_tmux, tmp_path / "home", model.url)
     show = lambda what: private_tmux.run("display-message", "-p", "-t", pane, what)  # noqa: E731
     shown = lambda: private_tmux.run("capture-pane", "-p", "-t", pane)  # noqa: E731
-    await wait_until_async(lambda: "ctrl+p commands" in shown(), PATIENCE, "OpenCode to be ready")
+    await wait_until_async(lambda: agent.ready in shown(), PATIENCE, "the agent to be ready")
     reports: list[Progress] = []
     heard: list[Event] = []
     path = private_tmux.socket_path
@@ -118,7 +179,8 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
         streamrelay.connect(
             tmux=private_tmux.binary, socket_path=path, profiles=load_profiles(), lane="auto"
         ) as server,
-        server.watch(pane),
+        # What fails here is looked into by its recording.
+        server.record(pane, tmp_path / "screen.jsonl.gz"),
     ):
         pipeline = server.pipeline(pane)
         pipeline.add_listener(heard.extend)
@@ -127,13 +189,16 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
         talk = Talk(writer, reports)
         # The first message makes the session, and is typed.
         await talk.until_over(await talk.put("the first message"))
-        await wait_until_async(lambda: show("#{pane_title}").startswith("OC | "), PATIENCE, "a title")
-        for number in range(ONE_BY_ONE - 1):
+        await wait_until_async(lambda: agent.titled in show("#{pane_title}"), PATIENCE, "a title")
+        for number in range(ONE_BY_ONE - 2):
             await talk.until_over(await talk.put(f"message {number} of the row"))
         slow = await talk.put(SLOW)
         await wait_until_async(lambda: "turn_started" in talk.states(slow), PATIENCE)
-        for number in range(WHILE_BUSY - 1):
+        for number in range(WHILE_BUSY):
             await talk.put(f"message {number} while it works")
+        busy = talk.ids[ONE_BY_ONE:]
+        await wait_until_async(lambda: all(map(talk.is_handed, busy)), PATIENCE, f"{reports[-5:]}")
+        decider.released.set()
         await talk.until_over(*talk.ids)
         private_tmux.run("send-keys", "-t", pane, "-l", DRAFT)
         await wait_until_async(lambda: DRAFT in shown(), PATIENCE)
@@ -143,8 +208,17 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     assert len(talk.texts) == ONE_BY_ONE + WHILE_BUSY + BESIDE_DRAFT
-    assert await recorded(int(show("#{pane_pid}")), show("#{pane_title}")) == talk.texts
+    if name == "opencode":
+        assert await recorded(int(show("#{pane_pid}")), show("#{pane_title}")) == talk.texts
+    else:
+        assert [asked.said.rpartition("\n")[2] for asked in model.asked] == talk.texts
     assert talk.last() == {"answered": len(talk.texts)}
+    kinds = {"one by one": talk.ids[1:ONE_BY_ONE], "busy": talk.ids[ONE_BY_ONE:-BESIDE_DRAFT]}
+    kinds["draft"] = talk.ids[-BESIDE_DRAFT:]
+    assert all(map(talk.is_held, kinds["busy"]))
+    for kind, ids in kinds.items():
+        took = sorted(1000 * talk.took(each) for each in ids)
+        print(f"{name}, {kind}: {len(took)} in {took[0]:.0f}, {statistics.median(took):.0f}, {took[-1]:.0f} ms")
     assert [each for each in talk.ids if "pasted" in talk.states(each)] == ["m1"]
     assert DRAFT in shown()
     said = {event.text for event in heard if isinstance(event, Text) and event.origin == "program" and event.text}

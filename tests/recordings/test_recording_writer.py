@@ -13,6 +13,7 @@ from msgspec import structs
 from streamrelay.delta.inputs import (
     Began,
     Ended,
+    HandedOver,
     HookReported,
     Input,
     Looked,
@@ -57,6 +58,7 @@ ALL: list[Input] = [
     WitnessReported(0.3, "%3", "claude", (WitnessPassage("agent", "**Done.**", 2.5), WitnessPassage("end")), since=1.5),
     Pasted(1 / 3, "%3", "m1", "two\nlines"),
     Submitted(0.5, "%3", "m1"),
+    HandedOver(0.55, "%3", "m2", "past the composer"),
     Resized(0.6, "%3", 30, 4),
     Reseeded(0.7, "%3", SCREEN),
     Ran(0.8, "%3", "sh"),

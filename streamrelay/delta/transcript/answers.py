@@ -19,7 +19,7 @@ from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.blocks import blocks_of, is_broken_off
-from streamrelay.delta.transcript.echoes import Block, EchoSearch, spelling
+from streamrelay.delta.transcript.echoes import Block, EchoSearch, rest_of_box, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
 from streamrelay.events import WitnessCompared, WitnessName
@@ -119,7 +119,9 @@ def read_answer(
     if that is known better than by what is still as it was. A program that `greets` has not shown a message so far. An
     answer that was `cut_off` in the middle has no whole line at its end.
     """
-    look = _Look(columns, is_spinner, profile, greets, cut_off)
+    # Amid the answers to several messages, a transcript that is painted again leaves copies of them.
+    known = frozenset(spelling(message.forms[0]) for message in messages) if len(messages) > 1 else frozenset[str]()
+    look = _Look(columns, is_spinner, profile, greets, cut_off, known)
     if start is None:
         start = _common_beginning(before, now)
     region = list(now[start:])
@@ -295,6 +297,8 @@ class _Look(NamedTuple):
     profile: Profile
     greets: bool
     cut_off: bool
+    known: frozenset[str]
+    """How the messages are spelled that are answered here, if they are several."""
 
     def leaves_out(self, row: PaintedRow) -> Rule | None:
         """Return why a row does not belong to what is said; None if it does."""
@@ -353,6 +357,12 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             answer.leave_out(rule, [row])
         if row.skipped and said:
             said[-1] = said[-1]._replace(fills=False)
+    rest = rest_of_box([row.text for row in said], answer.mark)
+    answer.leave_out("echo_again", said[:rest])
+    del said[:rest]
+    for copy in reversed(EchoSearch([row.text for row in said]).copies(look.known, answer.mark)):
+        answer.leave_out("echo_again", said[copy.start : copy.stop])
+        del said[copy.start : copy.stop]
     first = next((row.text for row in said if row.text.strip()), "")
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
     body, panel = _without_summaries(said[start:stop], first, look)

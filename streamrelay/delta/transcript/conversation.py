@@ -82,7 +82,12 @@ class Conversation:
     @property
     def awaits_draft(self) -> bool:
         """Whether a message is being pasted: what stands in the composer is not a person's."""
-        return any(sent.phase == "pasting" for sent in self._sent)
+        return self._pasted is not None
+
+    @property
+    def _pasted(self) -> Sent | None:
+        """The first message that is being pasted; one that goes past the composer never is."""
+        return next((sent for sent in self._sent if sent.phase == "pasting" and not sent.by_api), None)
 
     @property
     def last_line(self) -> str:
@@ -188,9 +193,17 @@ class Conversation:
         self._chrome.rest(rows, self._cursor)
         held = spelling(self._composer.holds(*self._place).text)
         # A message that is being pasted may stand there as its placeholder.
+        if self._is_beside_draft:
+            return
         if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
             self._learn_composer()
         self._draft = ""
+
+    @property
+    def _is_beside_draft(self) -> bool:
+        """Whether a person's draft stands in the composer, which the messages went past."""
+        messages = self._sent if self._answered is None else [self._answered, *self._sent]
+        return bool(self._draft) and any(sent.by_api for sent in messages)
 
     def begin(self) -> None:
         """The program is seen to converse: what stands there is old, and what a person typed before was a command."""
@@ -217,12 +230,15 @@ class Conversation:
         self._draft = self._message_mark = ""
         self._chrome = Chrome()
 
-    def inject(self, message_id: str, text: str) -> None:
-        """A message is being pasted."""
+    def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
+        """A message is being pasted, or goes to the program `by_api`."""
         if self.waits and self._was_cleared:
             self._mark = self._document.mark()
-        self._sent.append(Sent(message_id, text))
-        self._draft = ""
+        # What the program's own API has not taken is pasted after all.
+        self._sent = [sent for sent in self._sent if not (sent.by_api and sent.message_id == message_id)]
+        self._sent.append(Sent(message_id, text, by_api=by_api))
+        if not by_api:
+            self._draft = ""
         del self._sent[:-MAX_MESSAGES]
 
     def submit(self, message_id: str, *, amid: bool) -> bool:
@@ -238,6 +254,8 @@ class Conversation:
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.phase, sent.amid = "submitted", amid
+                if sent.by_api:
+                    return False
                 sent.shown = self._composer.draft(*self._place) or sent.shown
                 if sent.stands_as(self._composer.draft(*self._place)):
                     self._composer.learn_mark(*self._place)
@@ -501,7 +519,9 @@ class Conversation:
 
     def _watch_pasted(self, draft: str) -> None:
         """Give up a message that stood in the composer and was cleared from it, unless its Enter comes after all."""
-        pasted = next(sent for sent in self._sent if sent.phase == "pasting")
+        pasted = self._pasted
+        if pasted is None:
+            return
         if draft:
             pasted.shown = draft
         elif pasted.shown:

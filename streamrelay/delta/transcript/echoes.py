@@ -5,7 +5,7 @@ at its own width, or as the placeholder that stood in its composer (`[Pasted tex
 nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
@@ -184,6 +184,23 @@ class EchoSearch:
                 return block
         return None
 
+    def copies(self, messages: Collection[str], mark: str) -> list[Block]:
+        """Return all that stands behind the mark of messages and spells one of them, as they are spelled."""
+        found, start = list[Block](), 0
+        while messages and (block := self.behind(mark, start)) is not None:
+            paragraph = block._replace(stop=block.start + len(self._paragraph(block)))
+            spelled = (each for each in (block, paragraph) if self._spelled_behind(each) in messages)
+            if (copy := next(spelled, None)) is not None:
+                found.append(_with_borders(self._rows, copy))
+            start = (copy or paragraph).stop
+        return found
+
+    def _paragraph(self, block: Block) -> list[str]:
+        return list(takewhile(str.strip, self._rows[block.start : block.stop]))
+
+    def _spelled_behind(self, block: Block) -> str:
+        return spelling("".join(row[len(block.mark) :] for row in self._rows[block.start : block.stop]))
+
     def _paragraphs(self, mark: str) -> list[tuple[Block, str]]:
         """Return what begins behind a mark, as far as the next blank row, and how it is spelled without that.
 
@@ -192,9 +209,8 @@ class EchoSearch:
         if mark not in self._behind:
             found, start = [], 0
             while (block := self.behind(mark, start)) is not None:
-                rows = list(takewhile(str.strip, self._rows[block.start : block.stop]))
-                spelled = spelling("".join(row[len(mark) :] for row in rows))
-                found.append((block._replace(stop=block.start + len(rows)), spelled))
+                paragraph = block._replace(stop=block.start + len(self._paragraph(block)))
+                found.append((paragraph, self._spelled_behind(paragraph)))
                 start = block.stop
             self._behind[mark] = found
         return self._behind[mark]
@@ -301,6 +317,11 @@ def _takes(row: str, target: str, spelled: int, *, marked: bool = True) -> int |
 
 def _is_bar(row: str) -> bool:
     return SIDE.fullmatch(row.rstrip()) is not None or SIDES.fullmatch(row.rstrip()) is not None
+
+
+def rest_of_box(rows: Sequence[str], mark: str) -> int:
+    """Return how many of the rows below a message are the rest of the bar beside it, if its `mark` is a bar."""
+    return sum(1 for _ in takewhile(mark.rstrip().__eq__, rows)) if mark.strip() and _is_bar(mark) else 0
 
 
 def _with_borders(rows: Sequence[str], block: Block) -> Block:

@@ -1,0 +1,101 @@
+"""Messages that a program got by its own API: they go past its composer, and its transcript shows them."""
+
+import pytest
+
+from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.transcript.answers import Message, read_answer
+from streamrelay.testing.painted_talk import LOOKS, Talk, name
+from streamrelay.testing.transcript_program import UiStyle
+
+every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.requirement("DLV-10", "DEL-11")
+@every_look
+def test_a_message_goes_past_a_draft_which_is_known_for_typed_when_a_person_submits_it(look: UiStyle) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.types("what of the keys")
+    for number in (1, 2):
+        talk.hands_over(f"question {number}")
+        talk.answers(f"answer {number}")
+    assert talk.pane.stream.standing.composer.typed == "what of the keys"
+    talk.paints(talk.program.submits())
+    talk.answers("the last answer")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
+        ("injected", "question 2"),
+        ("program", "answer 2"),
+        ("typed", "what of the keys"),
+        ("program", "the last answer"),
+    ]
+    assert not [event for event in talk.pane.events if getattr(event, "state", "") == "painted"][1:]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.requirement("DLV-10", "DEL-11")
+@every_look
+def test_messages_that_a_program_holds_while_it_works_are_answered_in_their_order(look: UiStyle) -> None:
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.types("a thought")
+    queue = [f"question {number}" for number in (1, 2)]
+    for question in queue:
+        talk.pane.hands_over(question)
+        talk.paints(talk.program.works())
+    for number, question in enumerate(queue):
+        talk.streams(f"answer {number}")
+        talk.paints(talk.program.shows(question), talk.program.works())
+    talk.answers("the last answer")
+    assert talk.heard() == [
+        ("injected", "question 0"),
+        ("program", "answer 0"),
+        ("injected", "question 1"),
+        ("program", "answer 1"),
+        ("injected", "question 2"),
+        ("program", "the last answer"),
+    ]
+
+
+@pytest.mark.requirement("DLV-10")
+def test_what_the_api_did_not_take_is_pasted_under_the_same_id() -> None:
+    talk = Talk(LOOKS[0])
+    message_id = talk.pane.hands_over("hello")
+    assert talk.pane.pastes("hello", message_id) == message_id
+    talk.paints(talk.program.drafts("hello"), rest=0.12)
+    talk.pane.submits(message_id)
+    talk.paints(talk.program.submits())
+    talk.answers("Hi!")
+    assert talk.heard() == [("injected", "hello"), ("program", "Hi!")]
+
+
+@pytest.mark.requirement("DLV-10", "DEL-01")
+def test_copies_of_held_messages_in_boxes_are_no_text_of_the_answers() -> None:
+    """A program that scrolls shows the boxes of the messages that it holds in several places."""
+    box = ["  ┃", "  ┃  {}", "  ┃", ""]
+    boxes = lambda *texts: [row.format(text) for text in texts for row in box]  # noqa: E731
+    rows = [*boxes("one"), "     first", "", *boxes("two", "three"), *boxes("two", "three"), "     second", ""]
+    messages = [Message(text, (text,)) for text in ("one", "two", "three")]
+    answer = read_answer([], [PaintedRow(row) for row in rows], messages, columns=40, is_spinner=lambda _: False)
+    said = [(passage.kind, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+    assert said == [
+        ("injected", ["one"]),
+        ("text", ["first"]),
+        ("injected", ["two"]),
+        ("injected", ["three"]),
+        ("text", ["second"]),
+    ]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_quote_of_a_message_behind_another_mark_is_text() -> None:
+    rows = ["> one", "", "● You said:", "", "  > two", "", "> two", "", "● second"]
+    messages = [Message(text, (text,)) for text in ("one", "two")]
+    answer = read_answer([], [PaintedRow(row) for row in rows], messages, columns=40, is_spinner=lambda _: False)
+    text = [line for passage in answer.passages if passage.kind == "text" for line in passage.lines]
+    assert "> two" in [line.strip() for line in text]
