@@ -96,9 +96,13 @@ class Attention:
         """What the program printed cannot be a question, and none stood there: nothing needs to be looked at."""
         self.due = self._latest = None
 
-    def look(self, *, converses: bool) -> None:
-        """Look at a screen that has rested, of a program that prints or `converses`; what is news is said."""
-        self.due = self._latest = None
+    def look(self, *, converses: bool, half: bool = False) -> None:
+        """Look at the screen of a program that prints or `converses`; what is news is said.
+
+        Half a picture can show a dialog that the program does not mean: it stops a sender, but is told at a rest only.
+        """
+        if not half:
+            self.due = self._latest = None
         rows = self.rows
         dialog = self._dialog(rows)
         if dialog is not None:
@@ -110,6 +114,8 @@ class Attention:
             if self.kind is not None and not converses:
                 printing.ask()
         self.dialog = dialog or open_dialog(text)
+        if half:
+            return
         asked = (line, text) if self.kind is not None else None
         if self.kind is not None and asked != self._asked:
             self._speaker.emit(NeedsHuman(kind=self.kind, text=text))

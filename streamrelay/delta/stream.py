@@ -363,7 +363,7 @@ class DeltaStream:
         self._speaker.now = now
         if self._unsettled and now >= self._rests_at:
             self._settle()
-        self._attention.look(converses=self.converses)
+        self._attention.look(converses=self.converses, half=self.converses and self._unsettled)
         return self._speaker.taken()
 
     def _ended(self, told: Ended) -> Batch:

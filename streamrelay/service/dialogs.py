@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from streamrelay.delivery.commands import Seen, keys_line, read_refusal
 from streamrelay.delivery.errors import refusal_error
+from streamrelay.delivery.machine import PICTURE_REST
 from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.errors import DialogChanged, UsageError
 from streamrelay.panes.pipeline import PanePipeline
@@ -38,7 +39,7 @@ async def listed(core: Core, session: str = "") -> list[OpenDialog]:
     dialogs = []
     for one in sessions:
         pipeline = core.server.pipeline(one.pane)
-        pipeline.look()
+        await _look(pipeline)
         if (dialog := pipeline.dialog) is not None:
             dialogs.append(_open_dialog(one, dialog))
     return dialogs
@@ -49,6 +50,7 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
     found = await core.find(session)
     await core.admit(found, allow_shell=True)
     pipeline = core.server.pipeline(found.pane)
+    await _look(pipeline)
     standing = _standing(pipeline, found, dialog)
     if not 0 <= choice < len(standing.choices):
         raise UsageError(f"the dialog has no choice {choice}", hint="0 is the first one", data={"session": session})
@@ -57,7 +59,7 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
         before = pipeline.cursor
         await press(core, found, keys, Seen(cursor=before))
         await _until_changed(pipeline, standing)
-        pipeline.look()
+        await _look(pipeline)
         if pipeline.dialog is None or dialog_id(pipeline.dialog) != dialog:
             return
         standing = pipeline.dialog
@@ -100,7 +102,6 @@ def _open_dialog(session: Session, dialog: Dialog) -> OpenDialog:
 
 
 def _standing(pipeline: PanePipeline, session: Session, dialog: str) -> Dialog:
-    pipeline.look()
     standing = pipeline.dialog
     if standing is None or dialog_id(standing) != dialog:
         raise DialogChanged(
@@ -120,6 +121,21 @@ async def press(core: Core, session: Session, keys: Sequence[str], seen: Seen) -
     if (error := refusal_error(refusal, session.pane, session.program)) is not None:
         raise error
     raise DialogChanged(f"the screen of pane {session.pane} changed meanwhile", data={"session": session.session})
+
+
+async def _look(pipeline: PanePipeline) -> None:
+    """Look at a whole picture: half of one can show the choices of a dialog that is gone, or parts of its words.
+
+    A program that never rests is looked at after `KEY_TIMEOUT` seconds all the same.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + KEY_TIMEOUT
+    while True:
+        pipeline.look()
+        rests_at = min(until, (pipeline.last_output or 0.0) + PICTURE_REST)
+        if (left := rests_at - loop.time()) <= 0:
+            return
+        await asyncio.sleep(left)
 
 
 async def _until_changed(pipeline: PanePipeline, before: Dialog) -> None:
