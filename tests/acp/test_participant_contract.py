@@ -1,7 +1,7 @@
 """The contract of a participant, whatever it is: each message is got once, each text is journaled once, over any end.
 
-A participant is a terminal agent in a pane, or an agent that speaks ACP. The conversation code knows no difference, so
-the same tests hold for both.
+A participant is a terminal agent in a pane, an agent that speaks ACP, or a session of another machine. The conversation
+code knows no difference, so the same tests hold for all.
 """
 
 import os
@@ -9,8 +9,9 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -23,8 +24,11 @@ from streamrelay.service.api import SendMessage
 from streamrelay.service.interface import Service
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.testing.agent import read_got
-from streamrelay.testing.tmux import is_alive
+from streamrelay.testing.redis import PrivateRedis
+from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until_async
+from tests.federation import brokers
+from tests.federation.homes import Home, two_daemons
 from tests.mcp.staging import Household
 from tests.service.conftest import PATIENCE
 
@@ -32,11 +36,93 @@ WORKS = 1.5
 """Seconds that each participant takes for an answer."""
 
 
-class Participant:
-    """One kind of participant: how it is started, and what it got, by its own log."""
+class Place(Protocol):
+    """Where a participant is, and the daemon that sends it messages."""
 
-    def __init__(self, kind: str, folder: Path) -> None:
+    @property
+    def tmux(self) -> PrivateTmux:
+        """The tmux server of the participant."""
+
+    def begin(self) -> None:
+        """Start the daemons."""
+
+    async def kill(self) -> None:
+        """End the daemons as `kill -9` does."""
+
+    def there(self) -> DaemonClient:
+        """A client of the participant's own daemon."""
+
+    def here(self) -> DaemonClient:
+        """A client of the sender's daemon."""
+
+    def address(self, session: Session) -> str:
+        """What the sender calls the participant."""
+
+
+class SameMachine:
+    """One daemon for both."""
+
+    def __init__(self, household: Household) -> None:
+        self._household = household
+
+    @property
+    def tmux(self) -> PrivateTmux:
+        return self._household.tmux
+
+    def begin(self) -> None:
+        command = self._household.command
+        begin = [*command[:3], "daemon", "start", "-q", *command[4:]]
+        subprocess.run(begin, check=True, env=self._household.environment(""))
+
+    async def kill(self) -> None:
+        pid = running_pid(self._household.address)
+        os.kill(pid, signal.SIGKILL)
+        await wait_until_async(lambda: not is_alive(pid), PATIENCE)
+
+    def there(self) -> DaemonClient:
+        return DaemonClient(self._household.address.socket)
+
+    here = there
+
+    def address(self, session: Session) -> str:
+        return session.session
+
+
+class OtherMachine:
+    """The participant is on beta, and alpha sends."""
+
+    def __init__(self, alpha: Home, beta: Home) -> None:
+        self._alpha, self._beta = alpha, beta
+
+    @property
+    def tmux(self) -> PrivateTmux:
+        return self._beta.tmux
+
+    def begin(self) -> None:
+        for home in (self._alpha, self._beta):
+            home.begin()
+
+    async def kill(self) -> None:
+        for home in (self._alpha, self._beta):
+            home.kill()
+
+    def there(self) -> DaemonClient:
+        return self._beta.client()
+
+    def here(self) -> DaemonClient:
+        return self._alpha.client()
+
+    def address(self, session: Session) -> str:
+        return f"{session.title}@{self._beta.node}"
+
+
+class Participant:
+    """One kind of participant: where and how it is started, and what it got, by its own log."""
+
+    def __init__(self, kind: str, folder: Path, place: Place) -> None:
         self.kind = kind
+        self.place = place
+        self.folder = folder
         self.log = folder / "participant.log"
 
     @property
@@ -55,15 +141,31 @@ class Participant:
             return self.log.read_text().splitlines() if self.log.exists() else []
         return [entry.text for entry in read_got(self.log) if entry.kind == "message"]
 
+    async def prompted(self) -> Session:
+        """Start it in a session that is watched, send it two messages, and return the session."""
+        agent, *arguments = self.words
+        async with self.place.there() as service:
+            started = await service.start_session(
+                StartSession(agent=agent, arguments=arguments, title="it", cwd=str(self.folder), patience=PATIENCE)
+            )
+            await service.watch(started.session, watched=True)
+        async with self.place.here() as service:
+            address = self.place.address(started)
+            for number in (1, 2):
+                await service.send_message(SendMessage(to=address, text=f"text {number}", message_id=f"m{number}"))
+        return started
 
-@pytest.fixture(params=["pane", "acp"])
-def participant(request, tmp_path):
-    return Participant(request.param, tmp_path)
 
-
-def start_daemon(household: Household) -> None:
-    begin = [*household.command[:3], "daemon", "start", "-q", *household.command[4:]]
-    subprocess.run(begin, check=True, env=household.environment(""))
+@pytest.fixture(params=["pane", "acp", "remote"])
+def participant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Participant]:
+    if request.param != "remote":
+        household = request.getfixturevalue("household")
+        yield Participant(request.param, tmp_path, SameMachine(household))
+        return
+    if not brokers.installed():
+        pytest.skip("no broker is installed here that two machines could use")
+    with PrivateRedis() as redis, two_daemons(tmp_path, redis) as (alpha, beta):
+        yield Participant(request.param, tmp_path, OtherMachine(alpha, beta))
 
 
 async def state_of(service: Service, message_id: str) -> str:
@@ -71,59 +173,47 @@ async def state_of(service: Service, message_id: str) -> str:
     return found[0].state if found else ""
 
 
-async def prompted(service: Service, words: Sequence[str], folder: Path) -> Session:
-    """Start a participant in a session that is watched, send it two messages, and return the session."""
-    agent, *arguments = words
-    started = await service.start_session(
-        StartSession(agent=agent, arguments=arguments, title="it", cwd=str(folder), patience=PATIENCE)
-    )
-    await service.watch(started.session, watched=True)
-    for number in (1, 2):
-        await service.send_message(SendMessage(to=started.session, text=f"text {number}", message_id=f"m{number}"))
-    return started
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("BRG-02")
-async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed(household, participant, tmp_path):
-    start_daemon(household)
-    async with DaemonClient(household.address.socket) as service:
-        session = await prompted(service, participant.words, tmp_path)
-        await wait_until_async(lambda: participant.got == ["text 1"], PATIENCE, "the first message to arrive")
-        pid = running_pid(household.address)
-        os.kill(pid, signal.SIGKILL)
-        await wait_until_async(lambda: not is_alive(pid), PATIENCE)
-    start_daemon(household)
-    async with DaemonClient(household.address.socket) as service:
+async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed(participant):
+    place = participant.place
+    place.begin()
+    session = await participant.prompted()
+    await wait_until_async(lambda: participant.got == ["text 1"], PATIENCE, "the first message to arrive")
+    await place.kill()
+    place.begin()
+    async with place.here() as service, place.there() as its_own:
 
         async def is_answered() -> bool:
             return await state_of(service, "m2") == "answered"
 
         await wait_until_async(is_answered, PATIENCE, "the second message to be answered")
         assert participant.got == ["text 1", "text 2"]
-        events = await service.read_since(0, session.session)
+        events = await its_own.read_since(0, session.session)
         answers = [event.text for event in events if isinstance(event, Text) and event.origin == "program"]
         assert answers == ["answer of it", "answer of it"]
+        receipts = [event for event in await service.read_since(0) if isinstance(event, Receipt)]
         for message_id in ("m1", "m2"):
-            states = [event.state for event in events if isinstance(event, Receipt) and event.message_id == message_id]
             # What a message waits for is told anew; each other state is told once.
-            told = [state for state in states if state != "queued"]
+            told = [event.state for event in receipts if event.message_id == message_id and event.state != "queued"]
+            assert told
             assert len(told) == len(set(told))
         assert await state_of(service, "m1") in {"answered", "submitted", "turn_started", "unconfirmed"}
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("BRG-02", "DLV-01a")
-async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(household, participant, tmp_path):
-    start_daemon(household)
-    async with DaemonClient(household.address.socket) as service:
-        session = await prompted(service, participant.words, tmp_path)
+async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(participant):
+    place = participant.place
+    place.begin()
+    session = await participant.prompted()
+    async with place.here() as service:
 
         async def has_begun() -> bool:
             return await state_of(service, "m1") == "turn_started"
 
         await wait_until_async(has_begun, PATIENCE, "the first message's turn")
-        first = int(household.tmux.run("display-message", "-p", "-t", session.pane, "#{pane_pid}"))
+        first = int(place.tmux.run("display-message", "-p", "-t", session.pane, "#{pane_pid}"))
         os.kill(foreground_processes(first)[-1].pid, signal.SIGKILL)
 
         async def are_over() -> bool:
@@ -132,6 +222,6 @@ async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(househ
         await wait_until_async(are_over, PATIENCE, "the end of both messages")
         assert await state_of(service, "m1") == "unconfirmed"
         # A participant that takes messages while it works may have got the second one, too.
-        assert await state_of(service, "m2") == "failed" or participant.kind == "pane"
+        assert await state_of(service, "m2") == "failed" or participant.kind != "acp"
         assert participant.got in (["text 1"], ["text 1", "text 2"])
         assert await state_of(service, "m2") == "unconfirmed" or participant.got == ["text 1"]

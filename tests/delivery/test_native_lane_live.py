@@ -63,6 +63,11 @@ def model(decider: Model) -> Iterator[LoopbackModel]:
 
 def start_opencode(tmux: PrivateTmux, home: Path, model: str) -> str:
     """Start OpenCode in a pane, with a server on a port of its own, and return the pane."""
+    return tmux.new_session("opencode", [*opencode_words(home, model), "--port", "0"], columns=120, lines=40)
+
+
+def opencode_words(home: Path, model: str) -> list[str]:
+    """Set up OpenCode in a home of its own, and return the words that start it there."""
     program = os.environ.get("STREAMRELAY_OPENCODE") or shutil.which("opencode")
     if program is None:
         pytest.skip("no opencode here; $STREAMRELAY_OPENCODE says where one is")
@@ -83,8 +88,7 @@ def start_opencode(tmux: PrivateTmux, home: Path, model: str) -> str:
         **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet},
         "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color", "LANG": "C.UTF-8",
     }  # fmt: skip
-    words = clean(home, variables)
-    return tmux.new_session("opencode", [*words, program, "--port", "0"], columns=120, lines=40)
+    return [*clean(home, variables), program]
 
 
 def start_codex(tmux: PrivateTmux, home: Path, model: str) -> str:
