@@ -3,6 +3,8 @@
 | file | made of |
 |---|---|
 | streamrelay/service/interface.py | the calls declared in streamrelay/service/calls |
+| cli/streamrelay_cli/commands.py | the commands declared in cli/streamrelay_cli |
+| docs/streamrelay.1 | the help of the commands (man_page.py) |
 
 With `--check` it writes nothing, and fails with the names of the files that are out of date.
 """
@@ -10,13 +12,16 @@ With `--check` it writes nothing, and fails with the names of the files that are
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CALLS = ROOT / "streamrelay" / "service" / "calls"
 INTERFACE = ROOT / "streamrelay" / "service" / "interface.py"
+
+COMMANDS = ROOT / "cli" / "streamrelay_cli" / "commands.py"
+MAN_PAGE = ROOT / "docs" / "streamrelay.1"
 
 INTERFACE_HEAD = '''\
 """The interface of the service. Generated from streamrelay/service/calls: `python scripts/generate.py`.
@@ -113,6 +118,89 @@ def _imports(one: DeclaredCall, used: list[ast.AST]) -> Iterator[str]:
                 yield f"from {one.module} import {name}"
 
 
+COMMANDS_HEAD = '''\
+"""The table of all commands. Generated from the modules of the commands: `python scripts/generate.py`.
+
+Help, completion and suggestions read this table alone, so they load no command module. A command's module loads when
+the command runs, or when its own help is asked for (`command_group.py`).
+"""
+
+from collections.abc import Mapping
+
+from streamrelay_cli.command_entry import CommandEntry
+
+'''
+PANELS = {
+    "WATCH": "Watch and record",
+    "TALK": "Talk",
+    "AGENTS": "Agents",
+    "CONTROL": "Control",
+    "SETUP": "Set up",
+    "EXPLORE": "Explore",
+}
+
+
+@dataclass(frozen=True)
+class DeclaredCommand:
+    """A command or a group as its module declares it."""
+
+    words: tuple[str, ...]
+    target: str
+    help: str
+    panel: str
+    place: int
+    hidden: bool
+
+
+def declared_commands() -> Iterator[DeclaredCommand]:
+    """Yield what each module of the command line declares."""
+    for path in sorted(COMMANDS.parent.glob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            match node:
+                case ast.FunctionDef(decorator_list=decorators):
+                    text = (ast.get_docstring(node) or "").partition("\n\n")[0]
+                    for one in decorators:
+                        if isinstance(one, ast.Call) and ast.unparse(one.func) == "command":
+                            yield _command(one, f"{path.stem}:{node.name}", " ".join(text.split()))
+                case ast.Assign(value=ast.Call(func=ast.Name("DeclaredGroup"), args=[_, text]) as one):
+                    yield _command(one, "", str(ast.literal_eval(text)))
+
+
+def _command(declaration: ast.Call, target: str, text: str) -> DeclaredCommand:
+    given = {one.arg: one.value for one in declaration.keywords}
+    panel = PANELS[given["panel"].id] if isinstance(given.get("panel"), ast.Name) else ""
+    place = ast.literal_eval(given["place"]) if "place" in given else 1000
+    words = tuple(str(ast.literal_eval(declaration.args[0])).split())
+    if not text or (len(words) == 1) != bool(panel):
+        raise SystemExit(f"{' '.join(words)}: a command needs a docstring, and a panel if it belongs to no group")
+    return DeclaredCommand(words, target, text, panel, place, "hidden" in given)
+
+
+def commands() -> str:
+    """Return the module with the table of commands."""
+    found = {one.words: one for one in declared_commands()}
+    return _formatted(f"{COMMANDS_HEAD}COMMANDS: Mapping[str, CommandEntry] = {_table(found, ())}\n", COMMANDS)
+
+
+def _table(found: Mapping[tuple[str, ...], DeclaredCommand], group: tuple[str, ...]) -> str:
+    inside = [one for words, one in found.items() if words[:-1] == group]
+    panels = ["", *PANELS.values()]
+    inside.sort(key=lambda one: (panels.index(one.panel), one.place, one.words))
+    entries = []
+    for one in inside:
+        more = f", {one.panel!r}" if one.panel else ""
+        more += ", hidden=True" if one.hidden else ""
+        more += f", commands={within}" if (within := _table(found, one.words)) != "{}" else ""
+        entries.append(f"{one.words[-1]!r}: CommandEntry({one.target!r}, {one.help!r}{more})")
+    return "{" + ", ".join(entries) + "}"
+
+
+def man_page() -> str:
+    """Return the manual page; it shows the commands as `commands.py` on the disk has them."""
+    script = [sys.executable, str(ROOT / "scripts" / "man_page.py")]
+    return subprocess.run(script, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
 
@@ -126,21 +214,23 @@ def _formatted(text: str, path: Path) -> str:
     return text
 
 
-def generated() -> dict[Path, str]:
-    """Return the text of each generated file."""
-    return {INTERFACE: interface()}
+GENERATED: Mapping[Path, Callable[[], str]] = {INTERFACE: interface, COMMANDS: commands, MAN_PAGE: man_page}
+"""What writes each file, in an order in which a file may be made of those before it."""
 
 
 def main() -> int:
     """Write the files, or with `--check` name those that are out of date."""
-    old = [path for path, text in generated().items() if not path.exists() or path.read_text() != text]
-    if "--check" in sys.argv[1:]:
-        for path in old:
-            print(f"out of date: {path.relative_to(ROOT)}", file=sys.stderr)
-        return 1 if old else 0
-    for path, text in generated().items():
-        path.write_text(text)
-    return 0
+    checking = "--check" in sys.argv[1:]
+    old = []
+    for path, write in GENERATED.items():
+        text = write()
+        if not path.exists() or path.read_text() != text:
+            old.append(path)
+            if not checking:
+                path.write_text(text)
+    for path in old:
+        print(f"{'out of date' if checking else 'written'}: {path.relative_to(ROOT)}")
+    return 1 if checking and old else 0
 
 
 if __name__ == "__main__":

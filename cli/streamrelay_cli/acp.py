@@ -16,11 +16,13 @@ from streamrelay.mcp.callers import kept_from_us
 from streamrelay.sessions.model import StartSession
 from streamrelay.sessions.programs import own_search_path
 from streamrelay.version import VERSION
-from streamrelay_cli.daemon import command
+from streamrelay_cli.command_entry import SETUP, command
+from streamrelay_cli.daemon import daemon_command
 from streamrelay_cli.options import AllowShell, ServerOptions, takes_options
 from streamrelay_cli.targets import written_out
 
 
+@command("acp", panel=SETUP, place=40)
 @takes_options
 def acp(
     options: ServerOptions,
@@ -69,7 +71,7 @@ def acp(
                 service,
                 target=written_out(target) if target else "",
                 start=request,
-                revive=partial(background.revive, address, command(chosen)),
+                revive=partial(background.revive, address, daemon_command(chosen)),
                 version=VERSION,
                 allow_shell=allow_shell,
             )

@@ -16,6 +16,7 @@ import typer
 import streamrelay
 from streamrelay.children import send_signal, start_child
 from streamrelay.errors import UsageError
+from streamrelay_cli.command_entry import EXPLORE, command
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -32,6 +33,7 @@ def checkout() -> Path:
     return root
 
 
+@command("bench", panel=EXPLORE, place=50)
 def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure; everything by default.")

@@ -21,7 +21,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from streamrelay.errors import UsageError
-from streamrelay_cli.commands import SUGGESTIONS, CommandEntry
+from streamrelay_cli.command_entry import CommandEntry
+from streamrelay_cli.suggestions import SUGGESTIONS
 
 Context = Any
 """A context of the command line: typer does not export the class that its base classes declare."""

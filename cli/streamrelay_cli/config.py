@@ -19,9 +19,12 @@ from streamrelay.config.resolution import Setting
 from streamrelay.config.settings import Key, Settings, all_keys, value_of
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import ConfigError, UsageError
+from streamrelay_cli.command_entry import SETUP, DeclaredGroup, command
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, ConnectionAnywhere, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
+
+GROUP = DeclaredGroup("config", "Show the configuration, and where each value comes from.", panel=SETUP, place=60)
 
 TABLES = {"send": "delivery", "gather": "gathering"}
 """The tables of the commands whose table has another name."""
@@ -74,6 +77,7 @@ def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  
     return found
 
 
+@command("config show", place=10)
 @takes_options
 def show(
     context: typer.Context,
@@ -97,6 +101,7 @@ def show(
     output.lines(_as_toml(shown))
 
 
+@command("config path", place=20)
 def path(as_json: AsJson = False) -> None:
     """Print the paths of the configuration files.
 
@@ -119,6 +124,7 @@ def path(as_json: AsJson = False) -> None:
         output.note(f"no {PROJECT_FILE} in this folder or above")
 
 
+@command("config init", place=30)
 @takes_options
 def init(
     printing: PrintingOptions,

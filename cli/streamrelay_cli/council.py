@@ -30,6 +30,7 @@ from streamrelay.installation import needs_extra
 from streamrelay.service.api import OpenCouncil
 from streamrelay.service.council_seat import ServiceSeat
 from streamrelay.service.interface import Service
+from streamrelay_cli.command_entry import TALK, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.council_lines import CouncilLines
 from streamrelay_cli.daemon_client import service_if_any
@@ -54,6 +55,7 @@ ConfigFile = Annotated[
 Session = Annotated[str, typer.Argument(help="The id of a session; `last` for the newest.", metavar="ID")]
 
 
+@command("council", panel=TALK, place=50)
 @takes_options
 def council(
     context: typer.Context,
@@ -109,6 +111,7 @@ def council(
     run_to_end(output, main, until_ctrl_c=True)
 
 
+@command("council check", place=10)
 @takes_options
 def check(
     connection: ConnectionAnywhere, printing: PrintingOptions, config: ConfigFile = None, as_json: AsJson = False
@@ -144,6 +147,7 @@ def check(
     run_to_end(output, main)
 
 
+@command("council list", place=20)
 @takes_options
 def list_(printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the sessions of the council, the newest first."""
@@ -168,6 +172,7 @@ def list_(printing: PrintingOptions, as_json: AsJson = False) -> None:
     run_to_end(output, main)
 
 
+@command("council export", place=30)
 @takes_options
 def export_(
     printing: PrintingOptions,
@@ -197,6 +202,7 @@ def export_(
     run_to_end(output, main)
 
 
+@command("council init", place=40)
 @takes_options
 def init(printing: PrintingOptions, config: ConfigFile = None) -> None:
     """Write a council.toml with every key, to start from.

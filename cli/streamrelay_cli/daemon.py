@@ -14,6 +14,7 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
 from streamrelay.version import VERSION
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemon_client import no_daemon
 from streamrelay_cli.options import PrintingOptions, ServerOptions, TransportChoice, TransportOption, takes_options
@@ -40,6 +41,7 @@ McpPort = Annotated[
 ]
 
 
+@command("daemon", panel=SETUP, place=10)
 @takes_options
 def daemon(
     context: typer.Context,
@@ -79,6 +81,7 @@ def daemon(
     run_to_end(output, main)
 
 
+@command("daemon start", place=10)
 @takes_options
 def start(
     options: ServerOptions,
@@ -101,7 +104,7 @@ def start(
         chosen = options.server()
         address = address_of(chosen)
         before = running_pid(address)
-        await background.revive(address, [*command(chosen, mcp_port, web), "--log-level", log_level.value])
+        await background.revive(address, [*daemon_command(chosen, mcp_port, web), "--log-level", log_level.value])
         if (pid := running_pid(address)) == before:
             output.note(f"a daemon already runs (process {pid})")
         else:
@@ -111,6 +114,7 @@ def start(
     run_to_end(output, main)
 
 
+@command("daemon stop", place=20)
 @takes_options
 def stop(
     options: ServerOptions,
@@ -133,6 +137,7 @@ def stop(
     run_to_end(output, main)
 
 
+@command("daemon reload", place=50)
 @takes_options
 def reload(options: ServerOptions) -> None:
     """Make the daemon read its profiles and configuration again.
@@ -147,6 +152,7 @@ def reload(options: ServerOptions) -> None:
     run_to_end(CommandOutput(), main)
 
 
+@command("daemon logs", place=40)
 @takes_options
 def logs(
     options: ServerOptions,
@@ -181,6 +187,7 @@ def logs(
     run_to_end(output, main, until_ctrl_c=True)
 
 
+@command("daemon install", place=60)
 @takes_options
 def install(
     options: ServerOptions,
@@ -200,7 +207,7 @@ def install(
             raise DaemonRunning(
                 f"a daemon already runs (process {pid})", hint="stop it with: streamrelay daemon stop; then install"
             )
-        unit = units.unit_for(address, [*command(chosen, mcp_port, web), "--wait"], os.environ)
+        unit = units.unit_for(address, [*daemon_command(chosen, mcp_port, web), "--wait"], os.environ)
         refused = units.install(unit)
         output.line(str(unit.file))
         for words in refused:
@@ -214,6 +221,7 @@ def install(
     run_to_end(output, main)
 
 
+@command("daemon uninstall", place=70)
 @takes_options
 def uninstall(options: ServerOptions, printing: PrintingOptions) -> None:
     """Undo `install`; the journal and the outbox stay."""
@@ -224,7 +232,7 @@ def uninstall(options: ServerOptions, printing: PrintingOptions) -> None:
 
         chosen = options.server()
         address = address_of(chosen)
-        unit = units.unit_for(address, command(chosen), os.environ)
+        unit = units.unit_for(address, daemon_command(chosen), os.environ)
         found = units.uninstall(unit)
         if running_pid(address) is None:
             for path in (address.log, address.socket, address.lock):
@@ -235,7 +243,7 @@ def uninstall(options: ServerOptions, printing: PrintingOptions) -> None:
     run_to_end(output, main)
 
 
-def command(tmux: Tmux, mcp_port: int | None = None, web: str = "") -> list[str]:
+def daemon_command(tmux: Tmux, mcp_port: int | None = None, web: str = "") -> list[str]:
     """Return the command that serves a tmux server in the foreground, wherever it is run from."""
     words = [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", address_of(tmux).tmux, "--tmux", tmux.binary]
     words += [] if mcp_port is None else ["--mcp-port", str(mcp_port)]

@@ -12,6 +12,7 @@ from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Status
 from streamrelay.service.interface import Service
 from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.command_entry import CONTROL, command
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
@@ -22,6 +23,8 @@ Session = Annotated[str, typer.Argument(help="A session: its id, its title, or a
 Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` shows it.")]
 
 
+@command("status", panel=CONTROL, place=10)
+@command("daemon status", place=30)
 @takes_options
 def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the daemon, its links, relays and messages.
@@ -47,6 +50,7 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
     _ask(output, options, ask)
 
 
+@command("pause", panel=CONTROL, place=40)
 @takes_options
 def pause(
     options: ServerOptions,
@@ -67,6 +71,7 @@ def pause(
     _ask(output, options, ask)
 
 
+@command("mute", panel=CONTROL, place=50)
 @takes_options
 def mute(
     options: ServerOptions,
@@ -84,6 +89,7 @@ def mute(
     _ask(output, options, ask)
 
 
+@command("extend", panel=CONTROL, place=60)
 @takes_options
 def extend(
     options: ServerOptions,
@@ -106,6 +112,7 @@ def extend(
     _ask(output, options, ask)
 
 
+@command("stop", panel=CONTROL, place=70)
 @takes_options
 def stop(
     options: ServerOptions,

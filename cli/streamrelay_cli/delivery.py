@@ -18,11 +18,16 @@ from streamrelay.errors import StreamrelayError, TargetNotFound, UsageError
 from streamrelay.service.api import Delivery, Listed, Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.command_entry import CONTROL, DeclaredGroup, command
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
+
+GROUP = DeclaredGroup(
+    "delivery", "List the messages that wait, show one's status, or cancel one.", panel=CONTROL, place=20
+)
 
 MAX_TEXT = 40
 """Characters of a message in a list."""
@@ -41,6 +46,7 @@ class _Deliveries(Protocol):
     async def cancel_delivery(self, message_id: str) -> list[Delivery]: ...
 
 
+@command("delivery list", place=10)
 @takes_options
 def list_command(
     options: ServerOptions,
@@ -73,6 +79,7 @@ def list_command(
     run_to_end(output, main)
 
 
+@command("delivery show", place=20)
 @takes_options
 def show(options: ServerOptions, printing: PrintingOptions, message_ids: Ids, as_json: AsJson = False) -> None:
     """Show a message's delivery status, one line per pane."""
@@ -92,6 +99,7 @@ def show(options: ServerOptions, printing: PrintingOptions, message_ids: Ids, as
     run_to_end(output, main)
 
 
+@command("delivery cancel", place=30)
 @takes_options
 def cancel(
     options: ServerOptions,

@@ -3,6 +3,7 @@
 import statistics
 from typing import TYPE_CHECKING
 
+from streamrelay_cli.command_entry import EXPLORE, command
 from streamrelay_cli.options import TmuxBinary
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -14,6 +15,7 @@ COLOURS = {"shell": 32, "log": 90, "Ann": 36, "Bob": 35, "Cleo": 34, "Dan": 33, 
 FAILED = 1
 
 
+@command("demo", panel=EXPLORE, place=10)
 def demo(tmux: TmuxBinary = None) -> None:
     """Let scripted programs talk on a private tmux server, and count their lines."""
     # Imported late: these modules would slow down the start of every other command.

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerAnywhere, takes_options
 from streamrelay_cli.runner import run_to_end
 
@@ -9,6 +10,7 @@ SIGNS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
 FAILED = 1
 
 
+@command("doctor", panel=SETUP, place=70)
 @takes_options
 def doctor(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Check tmux and this installation, and print the fixes.

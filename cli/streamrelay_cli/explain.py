@@ -16,6 +16,7 @@ from streamrelay.recordings.explanation import Explanation, Painted, Painting
 from streamrelay.recordings.explanation import explain as explained
 from streamrelay.recordings.page import page
 from streamrelay.vt.widths import unicode14
+from streamrelay_cli.command_entry import EXPLORE, command
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Profiles
 from streamrelay_cli.output import CommandOutput
@@ -30,6 +31,7 @@ MAX_ROWS, MAX_STATES = 3, 6
 _LABEL = 10
 
 
+@command("explain", panel=EXPLORE, place=30)
 def explain(
     recording: Annotated[
         Path,

@@ -16,6 +16,7 @@ from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.interface import Service
 from streamrelay.sessions.programs import own_search_path
+from streamrelay_cli.command_entry import TALK, DeclaredGroup, command
 from streamrelay_cli.command_group import TYPED
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
@@ -24,6 +25,8 @@ from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, take
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
+
+GROUP = DeclaredGroup("gather", "Hold a gathering: a moderated round table with a talking piece.", panel=TALK, place=40)
 
 _PARTICIPANTS = ("speaker", "human", "harvester")
 EXISTING = "@"
@@ -42,6 +45,7 @@ Who = "NAME=AGENT"
 Rounds = Annotated[int | None, typer.Option(min=1, help="How many times the talking piece goes around in that phase.")]
 
 
+@command("gather start", place=10)
 @takes_options
 def start(
     context: typer.Context,
@@ -144,6 +148,7 @@ def start(
     _ask(output, options, ask)
 
 
+@command("gather watch", place=30)
 @takes_options
 def watch(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Show a gathering until it is over: circle, piece, beats, words.
@@ -159,6 +164,7 @@ def watch(options: ServerOptions, printing: PrintingOptions, gathering: Which = 
     _ask(output, options, ask)
 
 
+@command("gather status", place=40)
 @takes_options
 def status(options: ServerOptions, printing: PrintingOptions, gathering: Which = "", as_json: AsJson = False) -> None:
     """Show the state of all gatherings, or of one in full.
@@ -168,12 +174,14 @@ def status(options: ServerOptions, printing: PrintingOptions, gathering: Which =
     _print_state(options, printing.output(as_json=as_json), gathering)
 
 
+@command("gather list", place=20)
 @takes_options
 def list_(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the current gatherings, and the latest ones that ended."""
     _print_state(options, printing.output(as_json=as_json), "")
 
 
+@command("gather pass", place=60)
 @takes_options
 def pass_(
     options: ServerOptions,
@@ -185,18 +193,21 @@ def pass_(
     _change(options, printing, gathering, lambda service, one: service.pass_piece(one, number))
 
 
+@command("gather pause", place=70)
 @takes_options
 def pause(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Stop the time of a gathering; the piece stays where it is."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, True))
 
 
+@command("gather resume", place=80)
 @takes_options
 def resume(options: ServerOptions, printing: PrintingOptions, gathering: Which = "") -> None:
     """Resume a paused gathering with the time that was left."""
     _change(options, printing, gathering, lambda service, one: service.pause_gathering(one, False))
 
 
+@command("gather close", place=90)
 @takes_options
 def close(
     options: ServerOptions,
@@ -213,6 +224,7 @@ def close(
     _change(options, printing, gathering, lambda service, one: service.close_gathering(one, end_sessions))
 
 
+@command("gather say", place=50)
 @takes_options
 def say(
     options: ServerOptions,
@@ -234,6 +246,7 @@ def say(
     _change(options, printing, gathering, speak)
 
 
+@command("gather transcript", place=100)
 @takes_options
 def transcript(
     options: ServerOptions,

@@ -11,13 +11,17 @@ import typer
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
+from streamrelay_cli.command_entry import AGENTS, DeclaredGroup, command
 from streamrelay_cli.hook_client import tell
 from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 
+GROUP = DeclaredGroup("hooks", "Install the hooks by which agents report the end of a turn.", panel=AGENTS, place=60)
+
 Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another agent whose profile describes a hook.")]
 
 
+@command("hooks install", place=10)
 @takes_options
 def install(printing: PrintingOptions, agent: Agent, as_json: AsJson = False) -> None:
     """Add the stop hook to an agent's configuration.
@@ -29,6 +33,7 @@ def install(printing: PrintingOptions, agent: Agent, as_json: AsJson = False) ->
     output.note("an agent that runs already may have to be started again")
 
 
+@command("hooks show", place=20)
 @takes_options
 def show(
     printing: PrintingOptions,
@@ -41,6 +46,7 @@ def show(
     _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
 
 
+@command("hooks remove", place=30)
 @takes_options
 def remove(printing: PrintingOptions, agent: Agent) -> None:
     """Remove the stop hook from an agent's configuration.
@@ -50,6 +56,7 @@ def remove(printing: PrintingOptions, agent: Agent) -> None:
     printing.output().note("removed" if own_hooks().remove(agent) else "there was none")
 
 
+@command("hook", panel=AGENTS, place=70, hidden=True)
 def hook(
     agent: Annotated[str, typer.Argument(help="The agent whose hook it is.")],
     report: Annotated[str, typer.Argument(help="The report as JSON; standard input by default.")] = "",

@@ -11,6 +11,7 @@ from streamrelay.errors import RecordingError, UsageError
 from streamrelay.learning import Proof, prove
 from streamrelay.learning import learn as learnt
 from streamrelay.recordings import open_recording
+from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Quiet
 from streamrelay_cli.output import CommandOutput
@@ -18,6 +19,7 @@ from streamrelay_cli.output import CommandOutput
 PROOF = ".proof.json"
 
 
+@command("learn", panel=AGENTS, place=50)
 def learn(
     recording: Annotated[
         Path,

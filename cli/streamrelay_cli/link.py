@@ -11,6 +11,7 @@ from streamrelay.links.link import BUDGET
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.service.interface import Service
+from streamrelay_cli.command_entry import TALK, command
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.daemon_commands import link_shown
@@ -31,6 +32,7 @@ from streamrelay_cli.targets import found, written_out
 Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, optionally with a title: Ann=%3.")]
 
 
+@command("link", panel=TALK, place=20)
 @takes_options
 def link(
     context: typer.Context,

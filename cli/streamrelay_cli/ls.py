@@ -8,6 +8,7 @@ from streamrelay import Server
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines, state_cell
+from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerAnywhere, takes_options
 from streamrelay_cli.runner import run_to_end
@@ -16,6 +17,7 @@ HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
 _MORE = ("SESSION", "NAME", "AGENT", "STATE")
 
 
+@command("ls", panel=AGENTS, place=30)
 @takes_options
 def ls(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """List the panes of the tmux server, and the sessions in them.

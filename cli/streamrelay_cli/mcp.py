@@ -14,8 +14,9 @@ from streamrelay.loops import new_event_loop
 from streamrelay.mcp.callers import kept_from_us, own_pane
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.version import VERSION
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.command_group import is_group
-from streamrelay_cli.daemon import command
+from streamrelay_cli.daemon import daemon_command
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
@@ -23,6 +24,7 @@ from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.standard_output import writing
 
 
+@command("mcp", panel=SETUP, place=30)
 @takes_options
 def mcp(context: typer.Context, options: ServerOptions) -> None:
     """Serve the tools for agents (Model Context Protocol) on standard input and output.
@@ -43,7 +45,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         address = address_of(chosen)
 
         pane = await own_pane(address.tmux)
-        revive = partial(background.revive, address, command(chosen))
+        revive = partial(background.revive, address, daemon_command(chosen))
         async with DaemonClient(address.socket) as service:
             await serve_stdio(service, pane, revive=revive, version=VERSION)
 
@@ -57,6 +59,7 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
             raise _only_error(group) from None
 
 
+@command("mcp token", place=10)
 @takes_options
 def token(
     options: ServerOptions,

@@ -12,6 +12,7 @@ from streamrelay.errors import StorageError, TargetNotFound, UsageError
 from streamrelay.federation.keys import KeyPair, fingerprint, read_key_file
 from streamrelay.installation import needs_extra
 from streamrelay.service.api import Peer
+from streamrelay_cli.command_entry import CONTROL, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_needed
@@ -25,6 +26,7 @@ _HEADINGS = ("PEER", "STATE", "LAG", "WAITING", "REFUSED", "WHY")
 Fingerprint = Annotated[str, typer.Argument(help="The fingerprint of the key, as `peers key` shows it.")]
 
 
+@command("peers", panel=CONTROL, place=30)
 @takes_options
 def peers(context: typer.Context, options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the other machines: state, lag, waiting messages and their reasons."""
@@ -46,6 +48,7 @@ def peers(context: typer.Context, options: ServerOptions, printing: PrintingOpti
     run_to_end(output, main)
 
 
+@command("peers key", place=10)
 @takes_options
 def key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Print the public keys of this node, to add to `federation.peer_keys`."""
@@ -53,6 +56,7 @@ def key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = Fal
     _print_keys(output, context, _read(_key_file(context)), as_json=as_json)
 
 
+@command("peers add-key", place=20)
 @takes_options
 def add_key(context: typer.Context, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Create a key for this node; a second key is used after `use-key`."""
@@ -68,6 +72,7 @@ def add_key(context: typer.Context, printing: PrintingOptions, as_json: AsJson =
     _print_keys(output, context, (pair,), as_json=as_json)
 
 
+@command("peers use-key", place=30)
 @takes_options
 def use_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint) -> None:
     """Use this key from the next start of the daemon on.
@@ -81,6 +86,7 @@ def use_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint
     printing.output().note(f"{name} is in use after `streamrelay daemon stop` and `start`")
 
 
+@command("peers remove-key", place=40)
 @takes_options
 def remove_key(context: typer.Context, printing: PrintingOptions, name: Fingerprint) -> None:
     """Delete a key of this node.

@@ -11,6 +11,7 @@ import typer
 import streamrelay.agents
 from streamrelay.agents import AgentProfile, load_profiles
 from streamrelay.errors import UsageError
+from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import CommandOutput
@@ -18,6 +19,7 @@ from streamrelay_cli.output import CommandOutput
 HEADINGS = ("NAME", "KIND", "TITLE", "KNOWN BY", "KNOWN OF IT", "FROM")
 
 
+@command("profiles", panel=AGENTS, place=40)
 def profiles(context: typer.Context, as_json: AsJson = False) -> None:
     """List the programs that streamrelay knows, your own profiles first."""
     if is_group(context):
@@ -33,6 +35,7 @@ def profiles(context: typer.Context, as_json: AsJson = False) -> None:
     output.lines("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
+@command("profiles show", place=10)
 def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.")]) -> None:
     """Print the file of a profile, to read or to start your own from."""
     output = CommandOutput()

@@ -7,11 +7,13 @@ import typer
 
 from streamrelay.gathering.library import find_rhythm
 from streamrelay.service.api import TakePulse
+from streamrelay_cli.command_entry import command
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 
+@command("gather pulse", place=110)
 @takes_options
 def pulse(
     options: ServerOptions,

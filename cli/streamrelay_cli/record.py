@@ -18,6 +18,7 @@ from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
 from streamrelay.panes.recorder import Recorded
 from streamrelay.panes.tasks import until_first
+from streamrelay_cli.command_entry import WATCH, command
 from streamrelay_cli.options import ConnectionAnywhere, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -45,6 +46,7 @@ class _Count:
             self.closed = event
 
 
+@command("record", panel=WATCH, place=20)
 @takes_options
 def record(
     connection: ConnectionAnywhere,

@@ -12,6 +12,7 @@ from streamrelay.links.configured import relay_rules
 from streamrelay.relay.session import RelaySession
 from streamrelay.service.api import CreateRelay, RelayParticipant
 from streamrelay.service.interface import Service
+from streamrelay_cli.command_entry import TALK, command
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.exchange import Budget, Exchange
@@ -30,6 +31,7 @@ from streamrelay_cli.targets import found, written_out
 READ_TIMEOUT = 30.0
 
 
+@command("relay", panel=TALK, place=30)
 @takes_options
 def relay(
     context: typer.Context,

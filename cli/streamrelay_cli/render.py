@@ -13,6 +13,7 @@ from streamrelay.recordings import is_recording, open_recording
 from streamrelay.recordings.animation import Animation, animate, final_screen, still
 from streamrelay.recordings.svg import svg as animated_svg
 from streamrelay.vt.rendering import rendering_of
+from streamrelay_cli.command_entry import EXPLORE, command
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import CommandOutput
@@ -22,6 +23,7 @@ PICTURE = "Moving picture"
 MAX_PAUSE = 3.0
 
 
+@command("render", panel=EXPLORE, place=40)
 def render(
     file: Annotated[Path, typer.Argument(help="Terminal output or a recording; - for standard input.")],
     columns: Annotated[int, typer.Option("-c", "--columns", min=1, max=10_000, help="Width in cells.")] = 80,

@@ -9,12 +9,14 @@ from streamrelay.agents import load_profiles
 from streamrelay.events import Event, Text
 from streamrelay.recordings import open_recording
 from streamrelay.recordings import replay as replayed
+from streamrelay_cli.command_entry import EXPLORE, command
 from streamrelay_cli.options import AsEvents, Profiles
 from streamrelay_cli.output import CommandOutput
 
 EVENTS_AT_ONCE = 512
 
 
+@command("replay", panel=EXPLORE, place=20)
 def replay(
     recording: Annotated[
         Path,

@@ -12,6 +12,7 @@ from streamrelay.daemon.address import address_of
 from streamrelay.errors import UsageError
 from streamrelay.history import FoundText, History, HistorySearch, Journal, SearchHistory
 from streamrelay.history.places import Place
+from streamrelay_cli.command_entry import command
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
@@ -20,6 +21,7 @@ ALL = "all"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+@command("history search", place=10)
 @takes_options
 def search(
     options: ServerOptions,

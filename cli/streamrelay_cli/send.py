@@ -15,6 +15,7 @@ from streamrelay.service.api import SendMessage
 from streamrelay.service.delivery_following import send_through
 from streamrelay.service.interface import Service
 from streamrelay.sessions.sessions import Sessions
+from streamrelay_cli.command_entry import TALK, command
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.delivery_notes import DeliveryNotes
@@ -33,6 +34,7 @@ from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
 
+@command("send", panel=TALK, place=10)
 @takes_options
 def send_command(
     context: typer.Context,

@@ -18,6 +18,7 @@ from streamrelay.sessions.permission import asking, check_start
 from streamrelay.sessions.programs import own_search_path
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.delivery_notes import DeliveryNotes
@@ -26,6 +27,7 @@ from streamrelay_cli.options import AsJson, Connection, PrintingOptions, ServerO
 from streamrelay_cli.runner import run_to_end
 
 
+@command("start", panel=AGENTS, place=10)
 @takes_options
 def start(
     context: typer.Context,
@@ -128,6 +130,7 @@ def start(
     run_to_end(output, main)
 
 
+@command("end", panel=AGENTS, place=20)
 @takes_options
 def end(
     options: ServerOptions,

@@ -14,12 +14,14 @@ import typer
 
 from streamrelay.control import quote
 from streamrelay.notifying.notifier import OPTION
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.options import takes_options
 from streamrelay_cli.output import CommandOutput
 
 STATUS = f"#{{?{OPTION}, [#{{{OPTION}}}],}}"
 
 
+@command("tmux", panel=SETUP, place=50)
 @takes_options
 def tmux_command(
     watch_key: Annotated[

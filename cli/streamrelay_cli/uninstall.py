@@ -19,11 +19,13 @@ from streamrelay.leftovers import (
     planned,
     summarised,
 )
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.hooks import own_hooks
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
 
+@command("uninstall", panel=SETUP, place=80)
 @takes_options
 def uninstall(
     options: ServerOptions,

@@ -13,12 +13,14 @@ from streamrelay.batch import Batch, Lines
 from streamrelay.counts import counted
 from streamrelay.errors import PaneGone, UsageError
 from streamrelay.events import Gap, NeedsHuman, PaneClosed, Text
+from streamrelay_cli.command_entry import WATCH, command
 from streamrelay_cli.options import AsEvents, ConnectionAnywhere, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput, as_events, as_lines
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import HERE, found, named_here
 
 
+@command("watch", panel=WATCH, place=10)
 @takes_options
 def watch(
     connection: ConnectionAnywhere,

@@ -6,6 +6,7 @@ import typer
 
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
+from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.daemon_client import no_daemon
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
@@ -18,6 +19,7 @@ Listen = Annotated[
 ]
 
 
+@command("web", panel=SETUP, place=20)
 @takes_options
 def web(
     options: ServerOptions,

@@ -33,16 +33,16 @@ List the sessions: id, title, program, state (idle; busy; needs_human: it waits 
 watched yet), which one is you, and which ones you are linked with."""
 
 START_SESSION = """\
-Start an agent or another program in a terminal of its own, and return its session id. With `prompt` it is given \
-that to do once it is ready. With direct=true you two are in a conversation at once, and just speak; otherwise you are \
-told once, when it has stopped. A question the program itself begins with (trust, login) waits for a person."""
+Start an agent or another program in a terminal of its own, and return its session id. It gets `prompt` \
+once it is ready. With direct=true you two are in a conversation at once, and just speak; otherwise you are \
+told once, when it has stopped. Its first questions (trust, login) wait for a person."""
 
 END_SESSION = """\
-End a session that was started here, with its program and its conversations. Other people's sessions are not ended."""
+End a session that was started here, with its program and its conversations."""
 
 READ_SINCE = """\
 Read what sessions said, in order. Your own conversation needs no reading: it is typed to you. Without `seq` you get \
-the latest; with `seq` what came after that number. The answer says which number to go on from. It covers sessions \
+the latest; with `seq` what came after that number. It covers sessions \
 that converse, were sent a message, or are watched by a person."""
 
 SEARCH_HISTORY = """\
@@ -50,8 +50,8 @@ Search what was said before, best match first: in running and ended sessions, an
 (Claude Code, Codex, Gemini CLI) keep."""
 
 GET_DELIVERY = """\
-Ask how a message stands: queued, pasted, painted, submitted, turn_started, answered; failed with the reason; or \
-unconfirmed, which means that streamrelay cannot tell whether it arrived."""
+Get the state of a message: queued, pasted, painted, submitted, turn_started, answered; failed with the reason; or \
+unconfirmed: streamrelay cannot tell whether it arrived."""
 
 LIST_DELIVERIES = """\
 List the messages that are not submitted yet: to whom, why each waits, and what a person has to do there."""
@@ -60,7 +60,7 @@ CANCEL_DELIVERY = """\
 Cancel a message of yours that is queued. One that is pasted already cannot be cancelled."""
 
 START_GATHERING = """\
-Start a gathering: agents start in terminals of their own and pass a talking piece around. The one that holds it \
+Start a gathering: agents start in terminals of their own and pass a talking piece around. Its holder \
 speaks, and all others hear it. At the close the harvester writes down the result. You go on with your own work; \
 read_since and list_sessions show the progress."""
 

@@ -1,11 +1,15 @@
-"""The MCP tools: each takes its caller and arguments, calls the service, and returns the result."""
+"""The MCP tools: each takes its caller and arguments, calls the service, and returns the result.
+
+A tool stands here, in `gathering.py` or in `council.py` if it makes several calls, or words its result for an agent.
+Each other tool derives from the declaration of its call (`derived.py`).
+"""
 
 import time
 from collections.abc import Sequence
 
 from streamrelay.errors import UsageError
 from streamrelay.links.link import Link
-from streamrelay.mcp import arguments, council, descriptions, gathering
+from streamrelay.mcp import arguments, council, derived, descriptions, gathering
 from streamrelay.mcp.entries import moment, read
 from streamrelay.mcp.results import (
     MAX_PATH_LENGTH,
@@ -351,4 +355,5 @@ TOOLS: Sequence[Tool] = (
     ),
     *gathering.TOOLS,
     *council.TOOLS,
+    *derived.derived_tools(),
 )

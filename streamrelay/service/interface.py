@@ -36,7 +36,7 @@ from streamrelay.service.api import (
     Status,
     TakePulse,
 )
-from streamrelay.service.call import CallRoute
+from streamrelay.service.call import CallRoute, ToolHints
 from streamrelay.service.council_api import MAX_WAIT
 from streamrelay.sessions.model import Session, StartSession
 
@@ -343,6 +343,6 @@ ROUTES: Mapping[str, CallRoute] = {
     "end_session": CallRoute("DELETE", "/sessions/{session}"),
     "hear_hook": CallRoute("POST", "/hooks"),
     "status": CallRoute("GET", "/status"),
-    "peers": CallRoute("GET", "/peers"),
+    "peers": CallRoute("GET", "/peers", tool=ToolHints("List other machines", only_reads=True)),
 }
 """How each call is made."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from streamrelay.service.call import CallRoute, Method, ToolHints
+from streamrelay.service.call import CallRoute, Method
 from streamrelay.service.interface import ROUTES, Service
 
 API = "/v1"
@@ -38,7 +38,6 @@ class Operation:
     """What it does, in the words of the service."""
     waits: str = ""
     """The argument that holds the seconds by which the answer may take longer."""
-    tool: ToolHints | None = None
     in_path: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +95,6 @@ def _operation(name: str, method: Callable[..., Any], route: CallRoute) -> Opera
         call=make,
         summary=inspect.getdoc(method) or "",
         waits=route.waits,
-        tool=route.tool,
     )
 
 

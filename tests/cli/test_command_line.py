@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import typer
 from streamrelay_cli.command_group import COMMON, CommandGroup
-from streamrelay_cli.commands import COMMANDS, SUGGESTIONS
+from streamrelay_cli.commands import COMMANDS
 from streamrelay_cli.main import app
+from streamrelay_cli.suggestions import SUGGESTIONS
 from typer.testing import CliRunner
 
 from streamrelay.config.layers import read_toml

@@ -50,6 +50,9 @@ class AnsweringService:
     async def links(self, session: str = "") -> list[Link]:
         return [link for link in self.linked if session in {party.session for party in link.parties}]
 
+    async def peers(self) -> list[api.Peer]:
+        return [api.Peer(name="beta", state="away", waiting={"heard": 2}, why=HOSTILE)]
+
     async def ask_council(self, request: api.AskCouncil) -> api.CouncilAnswers:
         self._take(request)
         return api.CouncilAnswers(

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
+from streamrelay.mcp.tools import TOOLS
 
 TOKENS = Tokens(b"k" * 32, "server")
 PATIENCE = 20.0
@@ -53,7 +54,7 @@ async def test_a_token_says_who_calls(service, mode, caplog):
     async with served(service) as address:
         for session in ("s-ann", "%2"):
             async with connected(address, session, mode) as client:
-                assert len((await client.list_tools()).tools) == 13
+                assert len((await client.list_tools()).tools) == len(TOOLS)
                 result = await client.call_tool("send_message", {"to": "Eve", "text": "Hello"})
                 assert not result.is_error
                 assert result.structured_content["listening"] is True

@@ -4,7 +4,7 @@ import os
 
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import Peer, Status
-from streamrelay.service.call import call
+from streamrelay.service.call import ToolHints, call
 from streamrelay.service.parts import ServiceParts
 from streamrelay.version import VERSION
 
@@ -33,7 +33,7 @@ async def status(parts: ServiceParts) -> Status:
     )
 
 
-@call("GET", "/peers")
+@call("GET", "/peers", tool=ToolHints("List other machines", only_reads=True))
 async def peers(parts: ServiceParts) -> list[Peer]:
     """List the other machines, with the envelopes that wait for each and why."""
     return remote_sessions.peers(parts.core)
