@@ -191,6 +191,7 @@ class DeltaStream:
                     self._turns.dismiss("composer")
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
+                self._turns.miss()
                 return self._say(told.t, Gap(reason=told.reason, lost_lines=told.lost_lines))
             case Looked():
                 return self._looked(told.t)

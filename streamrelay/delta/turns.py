@@ -8,6 +8,8 @@
   a message it can be the word on the turn before, and then it is a vote like any other.
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
   read when the dialog is gone.
+* Where output was missed, a witness may have said *busy* unheard: when it says *idle* behind that and the answer stands
+  on the screen, the program was at work.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
   message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
@@ -80,6 +82,8 @@ class Turns:
         self._exit_status: int | None = None
         self._busy_since_submission = False
         self._submitted_at = -HOOK_LAG
+        self._missed_words = False
+        """Whether output was missed since the last message, and with it what witnesses may have said."""
 
     @property
     def is_open(self) -> bool:
@@ -116,6 +120,7 @@ class Turns:
         self._message_id = message_id
         self._busy_since_submission = self.is_busy
         self._submitted_at = now
+        self._missed_words = False
         return ended
 
     def supersede(self) -> Ended:
@@ -133,6 +138,19 @@ class Turns:
             self._disagreements += 1
         if says == "busy":
             self._busy_since_submission = True
+
+    def miss(self) -> None:
+        """Note that output was missed, and with it what witnesses may have said."""
+        self._missed_words = True
+
+    @property
+    def may_have_worked(self) -> bool:
+        """Whether a turn is open of which no witness was heard, while what it may have said was missed."""
+        return self._open and self._missed_words and not self._busy_since_submission
+
+    def worked_unheard(self) -> None:
+        """Note that the program was at work while output was missed: its answer is there."""
+        self._busy_since_submission, self._missed_words = True, False
 
     def doubt(self, witness: Witness) -> None:
         """Note that a witness cannot be heard: something stands in its place. Without another one, quiet decides."""

@@ -244,8 +244,8 @@ class PanePipeline(PaneRuntime):
         self._missing.note("paused")
         self._recover(held)
         self.seed(held.snapshot)
-        if held.title != self._screen.title:
-            # Programs show by their titles whether they are at work.
+        if held.title != self._screen.title or (self._paints and self._stream.answers):
+            # Programs show by their titles whether they are at work; an answer may have come and ended meanwhile.
             title = "".join(character for character in held.title if character.isprintable())
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
         return True

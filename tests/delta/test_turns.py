@@ -233,3 +233,25 @@ def test_the_screen_alone_is_given_the_time_that_a_profile_knows() -> None:
     assert turns.deadline() == 4.5
     turns.vote("title", "idle", 4.1)
     assert turns.deadline() == 4.1 + SIGNAL_REST
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_program_whose_answer_is_there_was_at_work_while_output_was_missed() -> None:
+    turns = answering(Turns())
+    assert not turns.may_have_worked
+    turns.miss()
+    assert turns.may_have_worked
+    turns.vote("title", "idle", 1.2)
+    assert turns.deadline() == 1.0 + QUIET
+    turns.worked_unheard()
+    assert turns.deadline() == 1.2 + SIGNAL_REST
+    ended = turns.advance(1.2 + SIGNAL_REST)
+    assert ended is not None
+    assert (ended.reason, ended.certain) == ("signal", True)
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_what_was_missed_before_a_message_tells_nothing_of_its_turn() -> None:
+    turns = Turns()
+    turns.miss()
+    assert not answering(turns).may_have_worked

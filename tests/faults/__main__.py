@@ -2,8 +2,10 @@
 
 import argparse
 import asyncio
+import shutil
 import sys
 import time
+from pathlib import Path
 from typing import get_args
 
 from streamrelay.testing.tmux import PrivateTmux
@@ -20,6 +22,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=8, help="faults of each schedule (%(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=get_args(FaultKind), default=FAULTS, help="kinds of faults")
     parser.add_argument("--without-gathering", action="store_true", help="leave the gathering out")
+    parser.add_argument("--keep", type=Path, help="folder for the logs and the database of each seed that fails")
     given = parser.parse_args()
     wrong = 0
     for seed in range(given.seed, given.seed + given.seeds):
@@ -29,6 +32,8 @@ def main() -> int:
             verdict = asyncio.run(
                 run_campaign(tmux, tmux.directory / "exchange", state, faults, gathers=not given.without_gathering)
             )
+            if verdict.findings and given.keep:
+                shutil.copytree(tmux.directory, given.keep / f"seed-{seed}", ignore=_sockets, dirs_exist_ok=True)
         wrong += bool(verdict.findings)
         print(f"seed {seed}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
         for finding in verdict.findings[:20]:
@@ -36,6 +41,10 @@ def main() -> int:
         if verdict.findings:
             print("    faults:", " ".join(fault.kind for fault in faults))
     return 1 if wrong else 0
+
+
+def _sockets(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if (Path(folder) / name).is_socket()]
 
 
 if __name__ == "__main__":

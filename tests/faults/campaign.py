@@ -31,6 +31,7 @@ from tests.daemon.exchange import PATIENCE, TALKERS, Exchange, Life
 from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
 from tests.faults.schedule import FAULTS, Fault
 from tests.history_checker import Verdict, check
+from tests.service.circles import HARVEST
 
 LINKED = ("Ann", "Bob")
 SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
@@ -152,7 +153,8 @@ class FaultyExchange(Exchange):
                 name = LINKED[fault.columns % len(LINKED)]
                 self.tmux.run("resize-window", "-t", name, "-x", str(fault.columns), "-y", str(fault.lines))
             case "limit_descriptors":
-                with descriptor_limit(life):
+                # The disk may have ended the daemon a moment ago, before anybody has told.
+                with contextlib.suppress(ProcessLookupError), descriptor_limit(life):
                     await asyncio.wait([life.ended], timeout=fault.lasts)
             case "fill_disk":
                 with full_disk(self._disk):
@@ -184,11 +186,16 @@ class FaultyExchange(Exchange):
             with contextlib.suppress(TimeoutError):
                 await wait_until_async(lambda: self.is_relayed(due), SETTLE, "the relay to be heard")
             with contextlib.suppress(TimeoutError):
+                await wait_until_async(self._is_harvested, LAST_WORDS + PATIENCE, "the harvester to be told")
                 await wait_until_async(lambda: self._is_over(client), PATIENCE, "the gathering to be over")
         self.verdict = check(self.histories(due))
 
     async def _is_over(self, client: DaemonClient) -> bool:
         return not self._members or (await client.gathering(self._gathering)).closed_at is not None
+
+    def _is_harvested(self) -> bool:
+        """Whether the harvester has been told everything, by its own log: the daemon is asked for the end only."""
+        return not self._members or any(HARVEST.match(message) for message, _ in self.exchanges(HARVESTER))
 
     async def judge_ended(self, client: DaemonClient) -> None:
         """Judge what the agents wrote before their tmux server ended: nothing is due any more."""

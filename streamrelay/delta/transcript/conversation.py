@@ -324,6 +324,20 @@ class Conversation:
         search = EchoSearch([row.text for row in self._new] if waiting else ())
         return not waiting or any(sent.begins_in(search, self._mark_of_messages) is not None for sent in waiting)
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether all that was submitted is in the transcript, with words of the program below the last message."""
+        rows, submitted = self.rows, [sent for sent in self._sent if sent.waits]
+        if not submitted or self.in_repaint or self.is_unreadable or self._composer.draft(*self._place):
+            return False
+        before, now = self._document.since(self._mark)
+        now = now[: len(now) - len(rows) + self._chrome.tail_start(rows, self._cursor)]
+        answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=False)
+        echoes = [at for at, passage in enumerate(answer.passages) if passage.kind in {"injected", "typed"}]
+        if answer.accounted < len(submitted) or not echoes:
+            return False
+        return any(passage.kind == "text" and any(passage.lines) for passage in answer.passages[echoes[-1] :])
+
     def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
 

@@ -1,0 +1,99 @@
+"""Answers that were given while nobody listened; whoever listens again learns from the title that they are over."""
+
+from dataclasses import replace
+
+import pytest
+
+from streamrelay.delta.inputs import Missed, Output, Reseeded
+from streamrelay.events import TurnEnd
+from streamrelay.testing.painted_talk import LOOKS, Talk, name
+from streamrelay.testing.transcript_program import UiStyle
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Modes, Snapshot
+
+TITLED = [replace(look, lines=24) for look in LOOKS if look.witness == "title"]
+
+
+class MissedTalk(Talk):
+    """A talk whose pictures can be missed; tmux shows all of them."""
+
+    def __init__(self, look: UiStyle) -> None:
+        super().__init__(look, seeded=True)
+        self._look = look
+        self._tmux = TmuxScreen(look.columns, look.lines)
+        self._tmux.feed(self.program.starts())
+
+    def paints(self, *pictures: bytes, rest: float = 0.04) -> None:
+        if hasattr(self, "_tmux"):
+            self._tmux.feed(b"".join(pictures))
+        super().paints(*pictures, rest=rest)
+
+    def misses(self, *pictures: bytes) -> None:
+        """Let the program paint while nobody listens; then ask tmux for its screen and its title."""
+        for picture in pictures:
+            self._tmux.feed(picture)
+        self.pane.rests(1.0)
+        cursor = self._tmux.cursor
+        rows = tuple(row.rstrip().encode() for row in self._tmux.text())
+        held = Snapshot(
+            self._look.columns, self._look.lines, rows, (False,) * len(rows), Cursor(cursor.x, cursor.y),
+            alternate=self._look.alternate, modes=Modes(bracketed_paste=True),
+        )  # fmt: skip
+        now = self.pane.now
+        title = Output(now, "%0", f"\x1b]2;{self._tmux.title}\x07".encode())
+        for entry in (Missed(now, "%0", "detached"), Reseeded(now, "%0", held), title):
+            self.pane.events += self.pane.stream.apply(entry)
+
+    def last_end(self) -> tuple[TurnEnd, bool]:
+        """Return why the last turn ended, and whether that is certain."""
+        ended = self.ends()[-1]
+        return ended.reason, ended.certain
+
+
+def begun(look: UiStyle) -> MissedTalk:
+    talk = MissedTalk(look)
+    talk.sends("zero")
+    talk.answers("nought")
+    assert talk.last_end() == ("signal", True)
+    talk.asks("first")
+    return talk
+
+
+@pytest.mark.requirement("DEL-04c", "DLV-07a")
+@pytest.mark.parametrize("look", TITLED, ids=name)
+def test_an_answer_that_nobody_watched_ends_for_certain_when_the_title_rests(look: UiStyle) -> None:
+    talk = begun(look)
+    program = talk.program
+    talk.misses(program.submits(), program.works(), program.says("one"), program.rests())
+    talk.pane.rests(0.5)
+    assert talk.heard()[2:] == [("injected", "first"), ("program", "one")]
+    assert talk.last_end() == ("signal", True)
+    talk.sends("second")
+    talk.answers("two")
+    assert talk.pane.said() == ["nought", "one", "two"]
+    assert [ended.turn for ended in talk.ends()] == [1, 2, 3]
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", TITLED, ids=name)
+def test_a_message_that_is_not_answered_yet_is_waited_for(look: UiStyle) -> None:
+    talk = begun(look)
+    talk.misses()
+    talk.pane.rests(1.0)
+    assert len(talk.ends()) == 1
+    talk.paints(talk.program.submits())
+    talk.answers("one")
+    assert talk.pane.said() == ["nought", "one"]
+    assert talk.last_end() == ("signal", True)
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", TITLED, ids=name)
+def test_an_answer_of_which_only_the_beginning_was_missed_ends_with_its_title(look: UiStyle) -> None:
+    talk = begun(look)
+    talk.misses(talk.program.submits(), talk.program.works(), talk.program.says("one"))
+    talk.pane.rests(3.0)
+    assert len(talk.ends()) == 1
+    talk.paints(talk.program.says(" and more"), talk.program.works(), talk.program.rests(), rest=1.0)
+    assert talk.pane.said() == ["nought", "one and more"]
+    assert talk.last_end() == ("signal", True)
