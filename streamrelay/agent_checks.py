@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from streamrelay.agents.lanes.choice import LANES, native_lane
+from streamrelay.agents.lanes.inbox import session_inbox
 from streamrelay.agents.lanes.lane import Absence
 from streamrelay.agents.profile import AgentProfile, LaneChoice
+from streamrelay.agents.witnesses.process import foreground_processes
 from streamrelay.check import Check
 from streamrelay.children import ended, send_signal, start_child
 
@@ -62,6 +64,8 @@ async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
     version = _VERSION.search(printed)
     name = f"{profile.name} {version[0]}" if version else f"{profile.name} (prints no version)"
     native = profile.delivery.native
+    if native is None and profile.delivery.inbox is not None:
+        return f"{name}: typed (a running session tells whether it has an inbox)", False
     if native is None or profile.delivery.lane_for("native") == "paste":
         return f"{name}: typed", False
     kind = LANES[native]
@@ -72,6 +76,8 @@ async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
 
 async def _running_lane(profile: AgentProfile, pid: int) -> str:
     native = profile.delivery.native
+    if native is None and profile.delivery.inbox is not None:
+        return f"typed ({await asyncio.to_thread(_inbox, pid)})"
     if native is None or profile.delivery.lane_for("native") == "paste":
         return "typed"
     lane = native_lane(native, pid)
@@ -82,6 +88,17 @@ async def _running_lane(profile: AgentProfile, pid: int) -> str:
     if server == "no_server":
         return f"{_ABSENT[server]}; start it with {LANES[native].example}"
     return _ABSENT[server] if isinstance(server, str) else f"{LANES[native].api} {server[1]} at {server[0]}"
+
+
+def _inbox(pid: int) -> str:
+    """Return what the running agent's record says of a session inbox."""
+    found = session_inbox(foreground_processes(pid))
+    if found is None:
+        return "no record tells whether it has a session inbox"
+    version = found.version or "this version"
+    if found.socket is None:
+        return f"{version} has no session inbox"
+    return f"{version} has a session inbox, {found.socket}, whose protocol is not documented"
 
 
 async def _ask(program: str, option: str) -> str:

@@ -22,6 +22,8 @@ LaneChoice = Literal["paste", "auto", "native"]
 """How messages reach a program: typed; by its native lane where that is open, else typed; or only by that lane."""
 NativeLane = Literal["codex", "opencode"]
 """The native lanes that streamrelay has (agents/lanes)."""
+InboxRecord = Literal["claude"]
+"""The records of running sessions that streamrelay can ask for an inbox (agents/lanes/inbox.py)."""
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -57,6 +59,8 @@ class DeliveryProfile:
     """The native lane of the program; None if it has none."""
     lane: LaneChoice = "native"
     """The lanes that the profile allows; the user's choice can only narrow them."""
+    inbox: InboxRecord | None = None
+    """The record that says whether a running session has an inbox, which `streamrelay doctor` reports."""
 
     def lane_for(self, choice: LaneChoice) -> LaneChoice:
         """Return how messages reach the program, given the user's choice."""
@@ -188,6 +192,7 @@ class _Delivery(msgspec.Struct, forbid_unknown_fields=True):
     mid_turn: MidTurn = "hold"
     native: NativeLane | None = None
     lane: LaneChoice = "native"
+    inbox: InboxRecord | None = None
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -252,6 +257,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
             mid_turn=delivery.mid_turn,
             native=delivery.native,
             lane=delivery.lane,
+            inbox=delivery.inbox,
         ),
         start=Start(
             tuple(file.start.command or recognise.commands[:1] or [name]), file.start.columns, file.start.lines
