@@ -148,8 +148,9 @@ class Tmux:
                     stdout=out,
                     stderr=err,
                     env=environment(os.environ),
-                    # Keeps the terminal's Ctrl-C from ssh: it would end a connection still in use.
-                    start_new_session=self.ssh is not None,
+                    # Keeps the terminal's Ctrl-C from the command, whose end would be told as tmux's refusal, and
+                    # from ssh, where it would end a connection still in use.
+                    start_new_session=True,
                 )
             except OSError as error:
                 raise self.unrunnable(error) from error

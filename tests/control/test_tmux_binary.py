@@ -146,6 +146,11 @@ async def test_a_server_of_no_numbered_version_is_taken_for_new(tmp_path: Path) 
     assert info == ServerInfo(Version("openbsd-7.4", None), 77, "/x y")
 
 
+async def test_a_terminals_ctrl_c_does_not_reach_a_command(tmp_path: Path) -> None:
+    binary = stand_in(tmp_path, "exec ps -o pgid= -p $$")
+    assert int(await Tmux(binary).run("list-sessions")) != os.getpgrp()
+
+
 async def test_a_tmux_that_does_not_answer_is_not_left_running(tmp_path: Path) -> None:
     binary = stand_in(tmp_path, f"echo $$ >{tmp_path}/pid; exec sleep 1000")
     with pytest.raises(CommandTimeout):
