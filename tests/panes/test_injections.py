@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.control import ServerInfo, Tmux, Version
-from streamrelay.events import Text
+from streamrelay.events import Injected, Text
 from streamrelay.panes.injections import MAX_BYTES, PENDING, InjectionLog, find_notes
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
@@ -128,4 +128,29 @@ async def test_a_message_of_one_process_is_not_the_programs_word_in_another(
             assert [(text.origin, text.text) for text in texts] == [
                 ("injected", "hello there"),
                 ("program", "hello there"),
+            ]
+
+
+async def test_a_message_to_the_programs_own_api_is_known_in_another_process(
+    private_tmux: PrivateTmux, heard: type[Heard]
+) -> None:
+    """The agent shows it as a message later, and in no process is that the program's word."""
+    private_tmux.new_session("keeper", ["cat"])
+    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
+    async with (
+        Server(tmux) as sender,
+        Server(tmux) as watcher,
+        sender.watch("keeper") as own,
+        watcher.watch("keeper") as other,
+    ):
+        hears_own, hears_other = heard(own), heard(other)
+        info = await sender.find("keeper")
+        sender.pipeline(info.pane).hand_over("m1", "hello there")
+        await sender.command(info.pane, f"send-keys -l -t {info.pane} 'go on'")
+        for heard_there in (hears_own, hears_other):
+            told = lambda here: [each for each in here.events if isinstance(each, Injected)]  # noqa: E731
+            await heard_there.until(lambda here, told=told: len(told(here)) > 1)
+            assert [(each.message_id, each.state) for each in told(heard_there)] == [
+                ("m1", "pasting"),
+                ("m1", "entering"),
             ]
