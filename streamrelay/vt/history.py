@@ -29,11 +29,11 @@ class RowQueue:
 
     __slots__ = ("_parts", "loose", "size")
 
-    def __init__(self) -> None:
-        self._parts: deque[Line | _Stretch] = deque()
-        self.size = 0
+    def __init__(self, lines: Sequence[Line] = ()) -> None:
+        self._parts: deque[Line | _Stretch] = deque(lines)
+        self.size = len(lines)
         """The number of rows."""
-        self.loose = 0
+        self.loose = self.size
         """How many of the newest entries are lines, at most."""
 
     def __len__(self) -> int:

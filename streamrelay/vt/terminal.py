@@ -245,10 +245,7 @@ class Terminal:
         if self._flow is not None and stop < self._state.lines:
             return self._flow.rows(start, stop)
         columns = self._state.columns
-        rows = RowQueue()
-        for line in self._lines(start, stop):
-            rows.append(line.cropped(columns))
-        return rows
+        return RowQueue([line.cropped(columns) for line in self._lines(start, stop)])
 
     def is_blank(self, start: int, stop: int) -> bool:
         """Return whether nothing is to be read in the screen lines `start` to `stop` (exclusive)."""

@@ -113,7 +113,7 @@ def _number(row: str) -> int | None:
 def _ending(screen: DialogScreen, choices: Choices) -> _Ending | None:
     """Tell what follows a list, to the end of the screen; None is something that does not belong to a dialog."""
     below = screen.last + 1
-    if screen.boxed[choices.pointed.y]:
+    if screen.is_boxed(choices.pointed.y):
         closed = screen.box_end(choices.end)
         if closed is not None and not screen.remarks(closed, below):
             hinted = any(is_hint(row, DECIDING_KEY) for row in screen.rows[choices.end : closed])

@@ -22,8 +22,22 @@ class Held(NamedTuple):
     text: str
 
 
+class _Reading(NamedTuple):
+    """What a composer held, and on which screen that was read."""
+
+    rows: Sequence[str]
+    top: int
+    cursor: int
+    around: str
+    held: Held
+
+
 class DraftBox:
-    """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`."""
+    """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`.
+
+    What it holds is remembered, because each picture is asked for it several times: the caller must not change `rows`
+    afterwards.
+    """
 
     def __init__(self) -> None:
         self.empty = Held("", "")
@@ -31,6 +45,7 @@ class DraftBox:
         self._marks: set[str] = set()
         """The glyphs that stood in front of messages of ours: a program may show another one in each of its modes."""
         self._around = AROUND
+        self._reading = _Reading((), 0, 0, "", Held("", ""))
 
     def learn_empty(self, rows: Sequence[str], top: int, cursor: int) -> None:
         """Nothing is typed: what stands there now stands there always."""
@@ -47,6 +62,12 @@ class DraftBox:
 
     def holds(self, rows: Sequence[str], top: int, cursor: int) -> Held:
         """Return what stands in it, its marks and borders left out."""
+        last = self._reading
+        if rows is not last.rows or last[1:4] != (top, cursor, self._around):
+            self._reading = last = _Reading(rows, top, cursor, self._around, self._hold(rows, top, cursor))
+        return last.held
+
+    def _hold(self, rows: Sequence[str], top: int, cursor: int) -> Held:
         inside = _inside(rows, top, cursor)
         if not inside:
             return Held("", "")

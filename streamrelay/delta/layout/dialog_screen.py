@@ -43,27 +43,33 @@ ANY_KEY = regex.compile(
 
 
 class _Row(NamedTuple):
-    """A row without the sides of its box; it `says` something if it holds more than blanks and borders."""
+    """A row without the sides of its box.
+
+    It `says` something if it holds more than blanks and borders, and `remarks` something if that is no scroll mark or
+    spinner.
+    """
 
     text: str
     boxed: bool
     says: bool
+    remarks: bool
 
 
 @lru_cache(maxsize=MAX_ROWS_KNOWN)
 def _read(row: str) -> _Row:
     text = _SIDE.sub(lambda side: " " * len(side.group()), row).rstrip()
-    return _Row(text, _SIDE.match(row) is not None, text.strip(_BORDERS) != "")
+    says = text.strip(_BORDERS) != ""
+    remarks = says and not _SCROLL_MARK.match(text) and not _SPINNER.match(text)
+    return _Row(text, _SIDE.match(row) is not None, says, remarks)
 
 
 class DialogScreen:
     """The rows of a screen at rest, without the sides of boxes; columns stay where they were."""
 
     def __init__(self, rows: Sequence[str], cursor: tuple[int, int], *, cursor_visible: bool) -> None:
-        read = [_read(row) for row in rows]
+        read = list(map(_read, rows))
         self.rows = [row.text for row in read]
-        self.boxed = [row.boxed for row in read]
-        self._says = [row.says for row in read]
+        self._read = read
         self.cursor = cursor
         self.cursor_visible = cursor_visible
         self.last = next((y for y in range(len(rows) - 1, -1, -1) if self.says(y)), -1)
@@ -71,7 +77,11 @@ class DialogScreen:
 
     def says(self, y: int) -> bool:
         """Whether a row holds more than blanks and borders."""
-        return self._says[y]
+        return self._read[y].says
+
+    def is_boxed(self, y: int) -> bool:
+        """Whether a row begins with the side of a box."""
+        return self._read[y].boxed
 
     def is_border(self, y: int) -> bool:
         """Whether a row is drawn, and only of borders."""
@@ -79,11 +89,7 @@ class DialogScreen:
 
     def remarks(self, begin: int, end: int) -> list[str]:
         """Return the rows that say something, scroll marks and spinners left out."""
-        return [
-            row
-            for y, row in enumerate(self.rows[begin:end], begin)
-            if self.says(y) and not _SCROLL_MARK.match(row) and not _SPINNER.match(row)
-        ]
+        return [row.text for row in self._read[begin:end] if row.remarks]
 
     def box_end(self, begin: int) -> int | None:
         """Return the row that closes a box which is open at a row."""

@@ -12,7 +12,10 @@ still above them. A header stands still as well, but it has few rows, and the mo
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
+
+from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN
 
 MIN_ROWS_OF_A_JUMP = 5
 """Rows that must vanish together before a picture with nothing in common counts as one that skipped something."""
@@ -42,12 +45,13 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
     came = _only_places(after, [*changed, *range(len(before), len(after))])
     places = sorted((place, y - place) for text, y in left.items() if (place := came.get(text)) is not None)
     moves = Counter(distance for _, distance in places)
-    stayed = sum(1 for y in common if before[y]) - sum(1 for y in changed if before[y])
     if not moves:
         return None
     (distance, votes), *others = moves.most_common(2)
-    if votes == 1 and (others or stayed > 1):
-        return None
+    if votes == 1:
+        stayed = sum(1 for y in common if before[y]) - sum(1 for y in changed if before[y])
+        if others or stayed > 1:
+            return None
     top = next(place for place, moved in places if moved == distance)
     for place, moved in reversed(places):
         top = _first_moved(before, after, distance, top)
@@ -67,7 +71,13 @@ def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
 
     A row that only grew has not changed, and one that was merely erased has made room for nothing.
     """
-    changed = [(text, now) for text, now in zip(before, after, strict=False) if not (text and now.startswith(text))]
+    changed = [
+        (text, now)
+        for text, now in zip(before, after, strict=False)
+        if text != now and not (text and now.startswith(text))
+    ]
+    if len(changed) < MIN_ROWS_OF_A_JUMP:
+        return False
     left = [text for text, _ in changed if says_something(text)]
     came = sum(says_something(now) for _, now in changed)
     return min(len(left), came) >= MIN_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
@@ -103,6 +113,7 @@ def _only_places(rows: Sequence[str], among: Sequence[int]) -> dict[str, int]:
     return places
 
 
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
 def says_something(text: str) -> bool:
     """Tell whether a row has letters: one table is drawn with the same lines as another."""
     return any(map(str.isalnum, text))

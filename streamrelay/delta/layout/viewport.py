@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from streamrelay.delta.layout.glyphs import is_border
 from streamrelay.delta.layout.rows import PaintedRow
-from streamrelay.delta.transcript.echoes import spelling
+from streamrelay.delta.transcript.echoes import row_spelling
 
 MIN_PART = 8
 """Characters by which a row is known again inside of other rows; a shorter one has to stand at the start of one."""
@@ -106,13 +106,13 @@ class _Shown:
 
     def __init__(self, rows: Sequence[PaintedRow]) -> None:
         self.texts = [row.text for row in rows if _is_text(row)]
-        self._spelled = "".join(map(spelling, self.texts))
+        self._spelled = "".join(map(row_spelling, self.texts))
 
     def has(self, text: str) -> bool:
         """Tell whether a text stands in these rows, as a row, as the beginning of one, or wrapped otherwise."""
         if any(shown.startswith(text) for shown in self.texts):
             return True
-        part = spelling(text)
+        part = row_spelling(text)
         return len(part) >= MIN_PART and part in self._spelled
 
 

@@ -135,7 +135,7 @@ class Document:
         self._viewport.scroll(frame.scrolled)
         if self._viewport.is_window:
             self._pinned = self._viewport.top
-        else:
+        elif len(frame.committed):
             self._push(_painted(frame.committed, self._engine.columns))
 
     def look(self, cursor: int) -> bool:
@@ -271,7 +271,11 @@ class Document:
         fresh = range(len(screen), lines)
         screen += self._painted(fresh.start, fresh.stop)
         for start, stop in _stretches(frame.dirty & (1 << fresh.start) - 1):
-            screen[start:stop] = self._painted(start, stop)
+            # A row that reads as it did stays the same object, which is compared in no time.
+            painted = self._painted(start, stop)
+            screen[start:stop] = [
+                old if old == new else new for old, new in zip(screen[start:stop], painted, strict=True)
+            ]
         self._screen = screen
 
     def _look_what_is_left(self, before: Sequence[PaintedRow], frame: Frame) -> None:

@@ -6,13 +6,22 @@ nothing about any of that, so rows are compared without it: a block of whole row
 """
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.layout.glyphs import AROUND, SIDE, SIDES, is_border, is_mark, is_side, without_marks
+from streamrelay.delta.layout.glyphs import (
+    AROUND,
+    MAX_ROWS_KNOWN,
+    SIDE,
+    SIDES,
+    is_border,
+    is_mark,
+    is_side,
+    without_marks,
+)
 from streamrelay.delta.printing.echo import squeeze
 
 MAX_LOOKS_PER_ROW = 50
@@ -44,6 +53,12 @@ MIN_SHARE_OF_MESSAGE = 0.7
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
     return _UNSPOKEN.sub("", text)
+
+
+@lru_cache(maxsize=MAX_ROWS_KNOWN)
+def row_spelling(row: str) -> str:
+    """Return `spelling` of a row of a screen: those that stay are asked for in picture after picture."""
+    return spelling(row)
 
 
 def in_common(one: str, other: str) -> int:
@@ -255,7 +270,7 @@ class EchoSearch:
 
     @cached_property
     def _spelled(self) -> list[str]:
-        return [spelling(row) for row in self._rows]
+        return list(map(row_spelling, self._rows))
 
     @cached_property
     def _squeezed(self) -> list[str]:
