@@ -1,5 +1,6 @@
 """The benchmark of twenty agents plays what was recorded, and counts latency from the write that painted a row."""
 
+from benchmarks import agents_replay
 from benchmarks.agents import RECORDINGS, Played, latencies, load, painted
 
 
@@ -26,3 +27,10 @@ def test_latency_counts_from_the_last_write_that_painted_the_text() -> None:
     assert latencies(rows, written, [(10.5, "a first row")]) == [0.5]
     assert latencies(rows, written, [(12.25, "first row"), (12.5, "a second row")]) == [0.25, 1.5]
     assert latencies(rows, written, [(9.0, "a first row"), (13.0, "never painted"), (13.0, "a")]) == []
+
+
+def test_a_replay_of_the_agents_does_the_same_work_in_every_run() -> None:
+    arguments = agents_replay.options().parse_args(["--agents", "3", "--seconds", "2", "--repetitions", "1"])
+    one, other = (agents_replay.measure(arguments).figures for _ in range(2))
+    assert one.events > 3
+    assert (one.events, one.digest) == (other.events, other.digest)
