@@ -44,13 +44,20 @@ class Life(NamedTuple):
 class Nursery:
     """Bears daemons, one at a time; an async context manager. See nursery.py."""
 
-    def __init__(self, tmux: PrivateTmux, log: Path) -> None:
+    def __init__(self, tmux: PrivateTmux, log: Path, environment: Mapping[str, str] | None = None) -> None:
+        """`environment` is what the daemons have beside that of this process."""
+        self._environment = os.environ | dict(environment or {})
         self._words = [str(log), "daemon", "-S", tmux.socket_path, "--tmux", tmux.binary]
         self._process: asyncio.subprocess.Process
 
     async def __aenter__(self) -> Self:
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, NURSERY, *self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            sys.executable,
+            NURSERY,
+            *self._words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self._environment,
         )
         return self
 
@@ -75,12 +82,20 @@ class Nursery:
 class Exchange:
     """The programs, the requests, and daemons that come and go."""
 
-    def __init__(self, tmux: PrivateTmux, folder: Path, *, deliveries: int, rounds: int) -> None:
+    def __init__(
+        self,
+        tmux: PrivateTmux,
+        folder: Path,
+        *,
+        deliveries: int,
+        rounds: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.tmux = tmux
         self.folder = folder
         self.address = address_of(Tmux(socket_path=tmux.socket_path))
         self.deliveries, self.rounds = deliveries, rounds
-        self._nursery = Nursery(tmux, folder / "daemon.log")
+        self._nursery = Nursery(tmux, folder / "daemon.log", environment)
         self.followed: list[AnyEvent] = []
         self.sent = 0
         self.enough = self.all_sent = False

@@ -2,7 +2,8 @@
 
 The system is that of `tests.daemon.exchange`: a private tmux server, agents with screens like those of real ones, a
 link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events. Beside them there is
-a gathering of two speakers and a harvester.
+a gathering of two speakers and a harvester. Where a schedule restarts the broker, a second machine with a daemon and an
+agent of its own takes part; where it moves the clock, the daemons have a time of day of their own.
 
 The end of a tmux server ends all of it. A schedule with such a fault therefore runs on several servers, one after the
 other, with one state of the daemon. What was on its way when a server ended need not arrive, but it has a final state,
@@ -19,22 +20,30 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from streamrelay.daemon.client import DaemonClient
-from streamrelay.errors import CommandFailed
-from streamrelay.service.api import Invited, StartGathering
+from streamrelay.errors import CommandFailed, StreamrelayError
+from streamrelay.links.link import LinkPolicy
+from streamrelay.service.api import Invited, SendMessage, StartGathering
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
+from tests.daemon.clocks import NOTICED, OwnClock
 from tests.daemon.exchange import PATIENCE, TALKERS, Exchange, Life
-from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
+from tests.faults.histories import NOTICE, Record, Said, gathering_history, link_history, notes_history, relay_history
 from tests.faults.schedule import FAULTS, Fault
 from tests.history_checker import Verdict, check
 from tests.service.circles import HARVEST
 
+if TYPE_CHECKING:
+    from tests.faults.far import FarNode
+
 LINKED = ("Ann", "Bob")
 SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
+HOST, GUEST, FAR = "Eve", "Fay", "beta"
+"""An agent that has a link with one on the other machine, that one, and that machine."""
+HOUR = 3600
 SETTLE = 20.0
 """Seconds to wait for each thing that is still due; the checker names what is missing."""
 LAST_WORDS = 60.0
@@ -48,7 +57,7 @@ FINAL_STATES = frozenset({"submitted", "turn_started", "answered", "failed", "un
 
 
 class FaultyExchange(Exchange):
-    """An exchange with a gathering, whose daemon suffers faults of every kind but the last: the end of tmux."""
+    """An exchange with a gathering, whose daemon suffers faults of every kind but the end of tmux."""
 
     def __init__(
         self,
@@ -58,13 +67,20 @@ class FaultyExchange(Exchange):
         *,
         faults: int,
         gathers: bool,
+        clock: OwnClock | None = None,
+        far: "FarNode | None" = None,
         former: "FaultyExchange | None" = None,
     ) -> None:
         """Take the exchange on the tmux server before; its verdict is asked for when the daemon runs again.
 
-        Without `gathers` there is no gathering.
+        Without `gathers` there is no gathering. The daemons have the time of day of `clock`. An agent has a link with
+        one on the `far` node.
         """
-        super().__init__(tmux, folder, deliveries=faults + 4, rounds=2 * faults + 4)
+        environment = None if clock is None else clock.environment
+        super().__init__(tmux, folder, deliveries=faults + 4, rounds=2 * faults + 4, environment=environment)
+        self._clock = clock
+        self._far = far
+        self._guest = f"{GUEST}-{folder.name}"
         self.verdict = Verdict()
         self._former = former
         self._members = (*SPEAKERS, HARVESTER) if gathers else ()
@@ -84,12 +100,17 @@ class FaultyExchange(Exchange):
             self._start_agent(name)
         for name in self._members:
             await wait_until_async(lambda: read_got(self.folder / name), PATIENCE, name)  # noqa: B023
+        if self._far is not None:
+            self._start_agent(HOST)
+            self._far.start(self._guest)
         return self
 
     async def begin(self, client: DaemonClient) -> None:
         if self._former is not None:
             await self._former.judge_ended(client)
         await super().begin(client)
+        if self._far is not None:
+            await self._link_far(client)
         if not self._members:
             return
         members = [Invited(name=name, number=number, session=name) for number, name in enumerate(SPEAKERS, 1)]
@@ -102,6 +123,32 @@ class FaultyExchange(Exchange):
             last_words_seconds=LAST_WORDS,
         )
         self._gathering = (await client.start_gathering(request)).gathering
+
+    async def _link_far(self, client: DaemonClient) -> None:
+        """Link two agents of both machines, when these know of each other, and give one something to begin with."""
+        guest = f"{self._guest}@{FAR}"
+
+        async def is_linked() -> bool:
+            with contextlib.suppress(StreamrelayError):
+                await client.create_link(HOST, guest, LinkPolicy(budget=self.deliveries))
+                return True
+            return False
+
+        await wait_until_async(is_linked, PATIENCE, f"{HOST} and {guest} to be linked")
+        await client.send_message(
+            SendMessage(to=guest, text="begin far", caller=HOST, message_id=self._id("begin-far"))
+        )
+
+    def heard_far(self) -> dict[str, list[str]]:
+        """Return what the two agents of both machines were told; empty without the second machine."""
+        if self._far is None:
+            return {}
+        there = [got.text for got in read_got(self._far.log(self._guest)) if got.kind == "message"]
+        return {HOST: self.heard(HOST), self._guest: there}
+
+    def _is_far_spent(self) -> bool:
+        heard = self.heard_far().values()
+        return not heard or sum(not text.startswith(NOTICE) for told in heard for text in told) >= self.deliveries
 
     async def suffer(self, faults: Sequence[Fault]) -> None:
         """Let every fault strike, one after the other; the last daemon is killed."""
@@ -119,6 +166,9 @@ class FaultyExchange(Exchange):
         finally:
             if self._life is not None:
                 await self._kill(self._life)
+            if self._clock is not None:
+                # Machines whose clocks differ by an hour hear nothing of each other until one is set right.
+                self._clock.move(0)
 
     async def _living(self) -> Life:
         """Return the daemon that runs; start one if none does."""
@@ -163,6 +213,13 @@ class FaultyExchange(Exchange):
                 for client in self.tmux.run("list-clients", "-F", "#{client_name}").split()[:1]:
                     with contextlib.suppress(CommandFailed):  # one that only visits sessions leaves by itself
                         self.tmux.run("detach-client", "-t", client)
+            case "jump_clock":
+                if self._clock is not None:
+                    self._clock.move(HOUR if fault.columns % 2 else -HOUR)
+                    await asyncio.wait([life.ended], timeout=NOTICED + fault.lasts)
+            case "restart_broker":
+                if self._far is not None:
+                    await self._far.restart_broker(fault.lasts)
             case "restart_tmux":
                 os.kill(self.tmux.server_pid, signal.SIGKILL)
                 await asyncio.wait_for(asyncio.shield(life.ended), PATIENCE)
@@ -179,6 +236,7 @@ class FaultyExchange(Exchange):
         async with self.daemon() as client:
             with contextlib.suppress(TimeoutError):  # the checker says what is missing, and to whom
                 await wait_until_async(self.is_spent, SETTLE, "the link to be spent")
+                await wait_until_async(self._is_far_spent, SETTLE, "the link between machines to be spent")
                 await wait_until_async(self.is_over, SETTLE, "the relay to be over")
                 await wait_until_async(lambda: self.all_sent, SETTLE, "the last message to be taken")
                 await wait_until_async(lambda: len(self.heard("Cy")) >= self.sent, SETTLE, "Cy to hear everything")
@@ -230,7 +288,17 @@ class FaultyExchange(Exchange):
                 [name for name in SPEAKERS if self._members],
                 is_over=is_due,
             ),
+            *self._far_history(is_due=is_due),
         ]
+
+    def _far_history(self, *, is_due: bool) -> list[list[Record]]:
+        heard = self.heard_far()
+        if self._far is None:
+            return []
+        said = [Said(HOST, "begin far", 0.0)]
+        for name, log in ((HOST, self.folder / HOST), (self._guest, self._far.log(self._guest))):
+            said += [Said(name, entry.text, entry.at) for entry in read_got(log) if entry.kind == "said"]
+        return [link_history(said, heard, self.deliveries if is_due else 0, "far")]
 
     def exchanges(self, name: str) -> list[tuple[str, str]]:
         """Return what an agent was told, each with what it answered; empty if it has not yet."""
@@ -282,30 +350,50 @@ async def run_campaign(
 ) -> Verdict:
     """Run one schedule and return the verdict; `state` is where the daemon keeps its database."""
     folder.mkdir()
+    kinds = {fault.kind for fault in faults}
     exchanges: list[FaultyExchange] = []
-    for number, part in enumerate(on_each_server(faults)):
-        former = exchanges[-1] if exchanges else None
-        exchange = FaultyExchange(
-            tmux, folder / f"server-{number}", state, faults=len(part), gathers=gathers, former=former
-        )
-        exchanges.append(exchange)
-        async with exchange:
-            await exchange.connect()
-            tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]
-            try:
-                await exchange.suffer(part)
-                if not ends_tmux(part):
-                    await exchange.settle()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+    with contextlib.ExitStack() as stack:
+        clock = OwnClock.where_possible(folder / "clock") if "jump_clock" in kinds else None
+        far = None
+        if "restart_broker" in kinds:
+            # Its import costs as much as a daemon's, and most schedules have one machine.
+            from tests.faults.far import far_node
+
+            far = stack.enter_context(far_node(folder.parent))
+        for number, part in enumerate(on_each_server(faults)):
+            exchange = FaultyExchange(
+                tmux,
+                folder / f"server-{number}",
+                state,
+                faults=len(part),
+                gathers=gathers,
+                clock=clock,
+                far=far,
+                former=exchanges[-1] if exchanges else None,
+            )
+            exchanges.append(exchange)
+            await play(exchange, part)
     verdicts = [exchange.verdict for exchange in exchanges]
     return Verdict(
         sum(one.said for one in verdicts),
         sum(one.heard for one in verdicts),
         [finding for one in verdicts for finding in one.findings],
     )
+
+
+async def play(exchange: FaultyExchange, part: Sequence[Fault]) -> None:
+    """Let an exchange begin, suffer such faults, and come to its end unless its tmux server does."""
+    async with exchange:
+        await exchange.connect()
+        tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]
+        try:
+            await exchange.suffer(part)
+            if not ends_tmux(part):
+                await exchange.settle()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def on_each_server(faults: Sequence[Fault]) -> list[list[Fault]]:

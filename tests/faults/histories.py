@@ -31,19 +31,24 @@ def split_header(typed: str) -> tuple[str, str]:
     return "", typed
 
 
-def link_history(said: Sequence[Said], heard: Mapping[str, Sequence[str]], budget: int) -> list[Record]:
-    """Judge a link of two agents: the first `budget` things that they said in turn are due."""
+def link_history(
+    said: Sequence[Said], heard: Mapping[str, Sequence[str]], budget: int, channel: str = "link"
+) -> list[Record]:
+    """Judge a link of two agents: the first `budget` things that they said in turn are due.
+
+    An agent on another machine is named as `NAME@NODE`.
+    """
     in_turn = sorted(said, key=lambda one: one.at)
-    records = [{"event": "joined", "channel": "link", "who": who} for who in heard]
+    records = [{"event": "joined", "channel": channel, "who": who} for who in heard]
     records += [
-        {"event": "said", "channel": "link", "who": one.who, "text": one.text} | ({} if place < budget else LATE)
+        {"event": "said", "channel": channel, "who": one.who, "text": one.text} | ({} if place < budget else LATE)
         for place, one in enumerate(in_turn)
     ]
     for who, messages in heard.items():
         for typed in messages:
             if not typed.startswith(NOTICE):
                 sender, text = split_header(typed)
-                records.append(heard_record("link", who, sender, text))
+                records.append(heard_record(channel, who, sender.partition("@")[0], text))
     return records
 
 

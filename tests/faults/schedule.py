@@ -18,6 +18,8 @@ FaultKind = Literal[
     "fill_disk",
     "drop_control_client",
     "restart_tmux",
+    "jump_clock",
+    "restart_broker",
 ]
 FAULTS: tuple[FaultKind, ...] = get_args(FaultKind)
 MAX_PAUSE, MAX_CALM = 0.6, 0.4

@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+import os
 import re
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.faults.campaign import ends_tmux, on_each_server
+from tests.daemon.clocks import OwnClock
+from tests.faults.campaign import HOUR, ends_tmux, on_each_server
 from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
 from tests.faults.schedule import FAULTS, schedule
 from tests.history_checker import check
@@ -83,6 +87,71 @@ def test_the_judge_finds_each_planted_fault_in_what_an_agent_wrote(
     assert not check([link_history(said, heard, 4)]).findings
     plant(heard["Ann"])
     assert check([link_history(said, heard, 4)]).counts == {kind: 1}
+
+
+def between_machines() -> dict[str, list[str]]:
+    """Eve here and Fay on beta heard each other over a broker; the link had a budget of four deliveries."""
+    return {
+        "Fay": ["[From Eve@alpha] begin far", "[From Eve@alpha] Eve says 1"],
+        "Eve": ["[From Fay@beta] Fay says 1", "[From Fay@beta] Fay says 2", "[streamrelay] the budget is spent"],
+    }
+
+
+SAID_FAR = [
+    Said("Eve", "begin far", 0.0), Said("Fay", "Fay says 1", 1.0), Said("Eve", "Eve says 1", 2.0),
+    Said("Fay", "Fay says 2", 3.0), Said("Eve", "Eve says 2", 4.0),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("DLV-07a", "NET-02d")
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [
+        (lambda told: told.pop(0), "lost"),
+        (lambda told: told.append(told[0]), "doubled"),
+        (lambda told: told.reverse(), "reordered"),
+        (lambda told: told.append("[From Eve@alpha] Eve says 1"), "echoed"),
+        (lambda told: told.append("[From Fay@beta] never said"), "invented"),
+        (lambda told: told.append(told.pop(0).replace("Fay@beta", "Eve@beta")), "misattributed"),
+    ],
+    ids=["lost", "doubled", "reordered", "echoed", "invented", "misattributed"],
+)
+def test_the_judge_finds_what_a_restarted_broker_could_do(plant: Callable[[list[str]], object], kind: str) -> None:
+    heard = between_machines()
+    assert not check([link_history(SAID_FAR, heard, 4, "far")]).findings
+    plant(heard["Eve"])
+    assert check([link_history(SAID_FAR, heard, 4, "far")]).counts == {kind: 1}
+
+
+@pytest.mark.requirement("DLV-07a")
+@pytest.mark.parametrize(
+    ("heard", "kind"),
+    [
+        (["note 1", "note 3", "note 2"], "reordered"),  # what came after the jump has the earlier time
+        (["note 1", "note 3"], "lost"),  # what waited seemed to be an hour old
+        (["note 1", "note 2", "note 3", "note 2"], "doubled"),  # what was typed seemed to be still to come
+    ],
+    ids=["backwards", "forwards", "twice"],
+)
+def test_the_judge_finds_what_a_clock_that_jumps_could_do(heard: list[str], kind: str) -> None:
+    notes = ["note 1", "note 2", "note 3"]
+    assert not check([notes_history("Cy", notes, notes, 3)]).findings
+    assert check([notes_history("Cy", notes, heard, 3)]).counts == {kind: 1}
+
+
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR])
+def test_a_moved_clock_moves_the_time_of_day_alone(tmp_path: Path, seconds: int) -> None:
+    clock = OwnClock.where_possible(tmp_path / "clock")
+    if clock is None:
+        pytest.skip("libfaketime is not installed")
+    clock.move(seconds)
+    code = "import time, threading; threading.Event().wait(0.1); print(time.time(), time.monotonic())"
+    before = time.monotonic()
+    environment = os.environ | clock.environment
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    of_day, monotonic = map(float, told.stdout.split())
+    assert abs(of_day - time.time() - seconds) < 60
+    assert before < monotonic < time.monotonic()
 
 
 def test_a_relay_and_the_notes_of_a_user_are_judged_by_what_is_due() -> None:

@@ -16,6 +16,7 @@ from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
+from tests.daemon.clocks import OwnClock
 from tests.federation.conftest import KEYS, NODES, peer_keys
 from tests.federation.network import Network
 from tests.service.conftest import PATIENCE, Stage
@@ -32,7 +33,7 @@ class Home(Stage):
     ) -> None:  # fmt: skip
         """`within` is a command that runs the daemon somewhere else, as `ip netns exec NAME`.
 
-        A machine that `has_own_clock` shows another time of day after `move_clock`, if libfaketime is installed.
+        A machine that `has_own_clock` has a time of day that can be moved, if libfaketime is installed.
         """
         super().__init__(tmux, folder)
         self.node = node
@@ -40,36 +41,17 @@ class Home(Stage):
         profiles = folder / "config" / "streamrelay" / "agents.d"
         profiles.mkdir(parents=True)
         (profiles / "sprite.toml").write_text(PROFILE)
-        key = folder / "key"
-        key.write_text(KEYS[node].private_text)
-        key.chmod(0o600)
-        written = {
-            "node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer),
-        }  # fmt: skip
-        lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
-        (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
+        join_federation(node, peer, folder, url)
         self.environment = os.environ | {
             "XDG_CONFIG_HOME": str(folder / "config"),
             "XDG_STATE_HOME": str(folder / "state"),
             "XDG_RUNTIME_DIR": str(tmux.directory),
             "STREAMRELAY_SOCKET_PATH": tmux.socket_path,
         }
-        library = faketime_library() if has_own_clock else None
-        self.clock_file = None if library is None else folder / "clock"
-        """Says by how much the machine's clock is off; None if nothing can move it."""
-        if self.clock_file is not None:
-            self.move_clock(0)
-            self.environment |= {
-                "LD_PRELOAD": str(library),
-                "FAKETIME_TIMESTAMP_FILE": str(self.clock_file),
-                "FAKETIME_CACHE_DURATION": "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            }
-
-    def move_clock(self, seconds: int) -> None:
-        """Let the machine's time of day be off by so many seconds; its monotonic clock goes on as it was."""
-        assert self.clock_file is not None
-        self.clock_file.write_text(f"{seconds:+d}\n")
+        self.clock = OwnClock.where_possible(folder / "clock") if has_own_clock else None
+        """The machine's time of day; None if nothing can move it."""
+        if self.clock is not None:
+            self.environment |= self.clock.environment
 
     def types_command(self, *words: str) -> str:
         done = subprocess.run(
@@ -133,10 +115,14 @@ class Home(Stage):
         return [got.text.rstrip("\n") for got in read_got(self.folder / name) if got.kind == "said"]
 
 
-def faketime_library() -> Path | None:
-    """Return libfaketime, which moves the clock of a process; None where it is not installed."""
-    places = ("usr/lib/*/faketime", "usr/lib/faketime", "usr/lib64/faketime", "usr/local/lib/faketime")
-    return next((path for place in places for path in Path("/").glob(f"{place}/libfaketime.so.1")), None)
+def join_federation(node: str, peer: str, folder: Path, url: str) -> None:
+    """Write the key of a node below `folder`, and the configuration by which its daemon knows the peer."""
+    key = folder / "key"
+    key.write_text(KEYS[node].private_text)
+    key.chmod(0o600)
+    written = {"node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer)}
+    lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
+    (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
 
 
 @contextlib.contextmanager

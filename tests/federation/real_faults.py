@@ -43,7 +43,7 @@ class RealFaults:
         self.kinds = ["broker_killed", "broker_wiped", "broker_paused", "daemon_killed", "daemon_frozen"]
         if between is not None:
             self.kinds.append("cut")
-        if all(home.clock_file is not None for home in homes):
+        if all(home.clock is not None for home in homes):
             self.kinds.append("clock_moved")
 
     async def strike(self, kind: str = "") -> str:
@@ -75,9 +75,10 @@ class RealFaults:
                 with self._between.cut(home.node):
                     await asyncio.sleep(seconds)
             case "clock_moved":
-                home.move_clock(self._chance.choice([HOUR, -HOUR]))
+                assert home.clock is not None
+                home.clock.move(self._chance.choice([HOUR, -HOUR]))
                 await asyncio.sleep(seconds)
-                home.move_clock(0)
+                home.clock.move(0)
             case _:
                 raise AssertionError(f"unknown fault: {kind}")
         return kind
