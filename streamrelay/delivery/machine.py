@@ -32,7 +32,7 @@ from streamrelay.agents.profile import AgentProfile, LaneChoice
 from streamrelay.delivery.inflight import FollowedTurn, InFlight, ReportState
 from streamrelay.delivery.message import NEEDS_PERSON, DeliveryPolicy, Message, Obstacle
 from streamrelay.delivery.readiness import draft, obstacle
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Gap, Injected, TurnEnded, TurnStarted
 
@@ -76,7 +76,7 @@ _NO_TURN = -1
 class PaneView:
     """A view of the pane: its state, its program's profile, the time of its last output, and its cursor."""
 
-    standing: Standing
+    pane_state: PaneState
     profile: AgentProfile | None = None
     last_output: float | None = None
     cursor: tuple[int, int] | None = None
@@ -325,7 +325,7 @@ class DeliveryMachine:
     def _wait(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         message_id = current.message.message_id
         by_lane = look.lane != "paste" and not current.no_lane
-        found = obstacle(look.standing, look.profile, answering=self._is_answering(now))
+        found = obstacle(look.pane_state, look.profile, answering=self._is_answering(now))
         if by_lane and (found != "needs_human" or (current.message.policy or self._policy).needs_human == "hold"):
             current.stage = "handing"
             self._handed.add(message_id)
@@ -369,18 +369,18 @@ class DeliveryMachine:
         if now < due:
             self._due = due
             return []
-        if look.standing.needs_human is not None:
+        if look.pane_state.needs_human is not None:
             self._due = now + LOOK_AGAIN
             fails = (current.message.policy or self._policy).needs_human == "fail"
             return self._end("failed", "needs_human") if fails else self._hold_others("needs_human", now)
-        if look.standing.withdrawn:
+        if look.pane_state.withdrawn:
             # The program is leaving, so its shell would get the Enter.
             self._due = now + LOOK_AGAIN
             return []
         if (rests_at := self._rests_at(current, look, now)) is not None:
             self._due = rests_at
             return []
-        if current.resumed and look.standing.converses and not draft(look.standing, look.profile):
+        if current.resumed and look.pane_state.converses and not draft(look.pane_state, look.profile):
             self._due = now + LOOK_AGAIN
             return [] if now < current.since + RESUMED else self._end("unconfirmed", "text_gone")
         return self._enter(current, look)
@@ -388,7 +388,7 @@ class DeliveryMachine:
     @staticmethod
     def _rests_at(current: InFlight, look: PaneView, now: float) -> float | None:
         """Return when the screen of a painting program can be judged; None if it can now, or never rests."""
-        if not look.standing.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
+        if not look.pane_state.converses or look.last_output is None or now >= look.last_output + PICTURE_REST:
             current.unjudged = None
             return None
         current.unjudged = now if current.unjudged is None else current.unjudged
@@ -398,26 +398,26 @@ class DeliveryMachine:
         delay = look.profile.delivery.submit_delay if look.profile is not None else MIN_WAIT
         least = current.since + max(MIN_WAIT, delay)
         most = max(least, current.since + MAX_WAIT + len(current.message.text) / DIGESTED)
-        if look.standing.converses and current.painted is None:
+        if look.pane_state.converses and current.painted is None:
             return most
         rest = [] if current.painted is None else [current.painted]
         # A spinner's changes do not show whether the program has read the paste.
-        turns = look.standing.converses and look.standing.answers
+        turns = look.pane_state.converses and look.pane_state.answers
         if look.last_output is not None and look.last_output >= current.since and not turns:
             rest.append(look.last_output)
         return min(most, max(least, *(moment + PAINT_REST for moment in rest))) if rest else most
 
     def _enter(self, current: InFlight, look: PaneView) -> list[Effect]:
-        current.shown = draft(look.standing, look.profile)
+        current.shown = draft(look.pane_state, look.profile)
         current.attempts += 1
         current.stage = "entering"
         return [Enter(current.message, current.attempts)]
 
     def _confirm(self, current: InFlight, look: PaneView, now: float) -> list[Effect]:
         followed = next((f for f in self._followed if f.message_id == current.message.message_id), None)
-        stands = bool(current.shown) and draft(look.standing, look.profile) == current.shown
+        stands = bool(current.shown) and draft(look.pane_state, look.profile) == current.shown
         started = followed is not None and followed.started
-        if look.standing.needs_human is not None and (current.asked or not started):
+        if look.pane_state.needs_human is not None and (current.asked or not started):
             current.asked = True
             self._due = now + LOOK_AGAIN
             return self._hold_others("needs_human", now)

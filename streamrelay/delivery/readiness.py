@@ -13,31 +13,31 @@
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.delivery.message import Obstacle
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.profiles import matches
 
 
-def obstacle(standing: Standing, profile: AgentProfile | None, *, answering: bool) -> Obstacle | None:
+def obstacle(pane_state: PaneState, profile: AgentProfile | None, *, answering: bool) -> Obstacle | None:
     """Return why nothing may be typed now; None if it may.
 
     `answering` tells whether an answer to what was sent before is still to come.
     """
-    if standing.needs_human is not None:
+    if pane_state.needs_human is not None:
         return "needs_human"
-    if standing.withdrawn:
+    if pane_state.withdrawn:
         return "at_work"
-    if draft(standing, profile):
+    if draft(pane_state, profile):
         return "draft"
-    if (answering or standing.answers) and lets_finish(standing, profile):
+    if (answering or pane_state.answers) and lets_finish(pane_state, profile):
         return "at_work"
-    if profile is not None and profile.kind == "agent" and not _looks_ready(standing, profile):
+    if profile is not None and profile.kind == "agent" and not _looks_ready(pane_state, profile):
         return "not_ready"
     return None
 
 
-def draft(standing: Standing, profile: AgentProfile | None) -> str:
+def draft(pane_state: PaneState, profile: AgentProfile | None) -> str:
     """Return what was typed or pasted into the composer and stands there; empty where nothing is known to."""
-    view = standing.composer
+    view = pane_state.composer
     pattern = profile.delivery.composer if profile is not None else None
     if profile is None or pattern is None:
         return view.typed
@@ -49,16 +49,16 @@ def draft(standing: Standing, profile: AgentProfile | None) -> str:
     return view.typed
 
 
-def lets_finish(standing: Standing, profile: AgentProfile | None) -> bool:
+def lets_finish(pane_state: PaneState, profile: AgentProfile | None) -> bool:
     """Return whether an answer is waited for before the next message goes in."""
     if profile is not None and profile.kind == "agent":
         return profile.delivery.mid_turn == "hold"
-    return standing.converses and not standing.prints
+    return pane_state.converses and not pane_state.prints
 
 
-def _looks_ready(standing: Standing, profile: AgentProfile) -> bool:
+def _looks_ready(pane_state: PaneState, profile: AgentProfile) -> bool:
     """Return whether a row says so, or an empty composer does."""
     ready, composer = profile.delivery.ready, profile.delivery.composer
-    if not ready or any(matches(ready, row) for row in standing.rows):
+    if not ready or any(matches(ready, row) for row in pane_state.rows):
         return True
-    return composer is not None and any(composer.search(row) for row in standing.composer.rows)
+    return composer is not None and any(composer.search(row) for row in pane_state.composer.rows)

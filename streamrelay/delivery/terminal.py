@@ -41,4 +41,4 @@ class TerminalDevice:
     @property
     def reads_lines(self) -> bool:
         """Whether the device may cut long lines."""
-        return reads_lines(self.path) if self.is_here else not self._pipeline.standing.asks_for_paste
+        return reads_lines(self.path) if self.is_here else not self._pipeline.pane_state.asks_for_paste

@@ -263,7 +263,7 @@ class PaneWriter:
             if not self._machine.idle:
                 self._check_program()
                 look = self._look()
-                if look.standing.withdrawn and self._unread.look(self._now()):
+                if look.pane_state.withdrawn and self._unread.look(self._now()):
                     await self._take_back()
                     continue
                 effects = self._machine.look(look, self._now())
@@ -314,15 +314,15 @@ class PaneWriter:
     def _look(self) -> PaneView:
         """Return a view of the pane; the terminal's echo also reveals questions for a secret with unknown words."""
         self._pipeline.look()
-        standing = self._pipeline.standing
+        pane_state = self._pipeline.pane_state
         if asks_for_secret(self._pipeline.open_line) and self._terminal.hides_input:
-            standing = standing.asking_for("password")
+            pane_state = pane_state.asking_for("password")
         if self._shell_works:
-            standing = replace(standing, withdrawn=True)
-        profile = self._server.profile(standing.profile)
+            pane_state = replace(pane_state, withdrawn=True)
+        profile = self._server.profile(pane_state.profile)
         has_lane = profile is not None and self._server.is_here
         lane = profile.delivery.lane_for(self._server.lane) if profile is not None and has_lane else "paste"
-        return PaneView(standing, profile, self._pipeline.last_output, self._pipeline.cursor, lane)
+        return PaneView(pane_state, profile, self._pipeline.last_output, self._pipeline.cursor, lane)
 
     async def _take_back(self) -> None:
         """Discard unread text of a leaving program, so that its shell does not read it."""
@@ -333,9 +333,9 @@ class PaneWriter:
 
     def _seen(self, look: PaneView) -> Seen:
         """Return the state that must not change before typing; the cursor of a printing program may move."""
-        standing = look.standing
-        firm = (standing.asks_for_paste or standing.converses) and self._moved < _MAX_MOVED
-        return Seen(standing.asks_for_paste, look.cursor if firm else None)
+        pane_state = look.pane_state
+        firm = (pane_state.asks_for_paste or pane_state.converses) and self._moved < _MAX_MOVED
+        return Seen(pane_state.asks_for_paste, look.cursor if firm else None)
 
     async def _paste(self, message: Message, look: PaneView) -> None:
         """Paste a message; its echo can arrive in the same read as tmux's confirmation."""
@@ -405,7 +405,7 @@ class PaneWriter:
 
     async def _open_lane(self) -> Lane | None:
         """Return the program's native lane; None if its profile names none."""
-        profile = self._server.profile(self._pipeline.standing.profile)
+        profile = self._server.profile(self._pipeline.pane_state.profile)
         name = None if profile is None else profile.delivery.native
         if self._lane is None and name is not None:
             # The clients import more than all the rest, and most messages are typed.
@@ -466,7 +466,7 @@ class PaneWriter:
     async def _until_told(self) -> None:
         """Wait until the stream has told the answer, which the screen shows after the API reports it."""
         until = self._now() + _STREAM_LAG
-        while self._pipeline.standing.answers and self._now() < until:  # noqa: ASYNC110  # nothing tells of its end
+        while self._pipeline.pane_state.answers and self._now() < until:  # noqa: ASYNC110  # nothing tells of its end
             await asyncio.sleep(_FOLLOWS)
 
     async def _recover_handed(self, entry: OutboxEntry, marks: DeliveryMarks) -> None:
@@ -523,7 +523,7 @@ class PaneWriter:
     @property
     def _paste_limit(self) -> int | None:
         """The most characters to paste into this program; longer texts are spooled."""
-        profile = self._server.profile(self._pipeline.standing.profile)
+        profile = self._server.profile(self._pipeline.pane_state.profile)
         return profile.delivery.paste_limit if profile is not None else None
 
     # Recovery

@@ -18,7 +18,7 @@ SHOWN_FOR = 0.1
 """Seconds between two pictures of an unfinished line, unless `DeltaStream.look` asks for one."""
 
 
-class Speaker:
+class EventBuilder:
     """Collects the events of one pane until they are taken, and the reasons for them if a `Reasons` is given."""
 
     def __init__(self, session: str, pane: str, reasons: Reasons | None = None) -> None:

@@ -28,7 +28,7 @@ the composer; or the stream has stopped waiting for it, though the program may s
 
 
 @dataclass(slots=True, eq=False)
-class Sent:
+class OutstandingMessage:
     """A message; `message_id` is None for what a person typed."""
 
     message_id: str | None
@@ -36,7 +36,7 @@ class Sent:
     shown: str = ""
     """What the composer showed of it."""
     phase: Phase = "pasting"
-    amid: bool = False
+    during_output: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
     by_api: bool = False
     """Whether the program got it by its own API: no composer ever shows it."""
@@ -73,7 +73,11 @@ class Sent:
     def message(self) -> Message:
         """What is looked for in the transcript."""
         return Message(
-            self.message_id, self.forms, self.amid, late=self.phase == "abandoned", wordless=self.is_wordless
+            self.message_id,
+            self.forms,
+            self.during_output,
+            abandoned=self.phase == "abandoned",
+            wordless=self.is_wordless,
         )
 
     @property
@@ -98,7 +102,7 @@ class Sent:
         return (self.text,)
 
 
-def standing_in(sent: Sequence[Sent], draft: str) -> Sent | None:
+def standing_in(sent: Sequence[OutstandingMessage], draft: str) -> OutstandingMessage | None:
     """Return the message that stands in a composer with this draft; None if none does.
 
     A composer may show only the first paragraph, which in a relay is the speaker's name: several messages of one
@@ -107,7 +111,9 @@ def standing_in(sent: Sequence[Sent], draft: str) -> Sent | None:
     return next((each for each in reversed(sent) if each.stands_as(draft)), None)
 
 
-def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequence[str]], mark: str) -> Sent | None:
+def shown_late(
+    sent: Sequence[OutstandingMessage], draft: str, transcript: Callable[[], Sequence[str]], mark: str
+) -> OutstandingMessage | None:
     """Return the message that a composer shows only after its Enter: the text there is no draft of a person.
 
     It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture. `transcript` gives
@@ -122,18 +128,18 @@ def shown_late(sent: Sequence[Sent], draft: str, transcript: Callable[[], Sequen
     return next((each for each in waiting if each.may_show(draft) and each.begins_in(search, mark) is None), None)
 
 
-def drafts_vanished(sent: Sequence[Sent]) -> list[Sent]:
+def drafts_vanished(sent: Sequence[OutstandingMessage]) -> list[OutstandingMessage]:
     """Return the drafts that vanished and may have been submitted."""
     return [each for each in sent if each.phase == "vanished"]
 
 
-def watch_drafts(sent: Sequence[Sent], before: str, draft: str) -> list[Sent]:
+def watch_drafts(sent: Sequence[OutstandingMessage], before: str, draft: str) -> list[OutstandingMessage]:
     """Return what was sent, given a person's draft in the picture before and in this one."""
     vanished = drafts_vanished(sent)
     # A picture may have been painted without it; what grew to the same words was typed again.
     back = None if before else next((each for each in vanished if each.text == draft), None)
     if before and _is_gone(before, draft):
-        return [*sent, Sent(None, before, phase="vanished")][-MAX_MESSAGES:]
+        return [*sent, OutstandingMessage(None, before, phase="vanished")][-MAX_MESSAGES:]
     if back is not None:
         return [each for each in sent if each is not back]
     if not vanished or any(each.waits for each in sent):
@@ -150,7 +156,7 @@ def _is_gone(before: str, draft: str) -> bool:
     return 2 * kept < min(len(before), len(draft)) or not draft
 
 
-def drafts_shown(sent: Sequence[Sent], rows: Sequence[str], mark: str) -> list[Sent]:
+def drafts_shown(sent: Sequence[OutstandingMessage], rows: Sequence[str], mark: str) -> list[OutstandingMessage]:
     """Return the vanished drafts that rows of the transcript show; of the same text a message comes first.
 
     Behind the `mark` of messages one may have grown: its last keys and the Enter fell into one picture.

@@ -25,7 +25,7 @@ class ComposerView:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PaneState:
     """The state of one pane's program."""
 
     profile: str

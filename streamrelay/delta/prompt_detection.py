@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.event_builder import EventBuilder
 from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.layout.dialogs import Dialog, DialogChoice, find_dialog
 from streamrelay.delta.printing.printer import Printing
@@ -51,14 +51,20 @@ def asks_for_secret(open_line: str) -> bool:
     return bool(open_line.strip()) and _SECRET.search(open_line) is not None
 
 
-class Attention:
+class PromptDetector:
     """Watches one screen for what only a person may answer, and tells each question once."""
 
     def __init__(
-        self, engine: Engine, speaker: Speaker, *, printing: Printing, conversation: Conversation, cutter: FrameCutter
+        self,
+        engine: Engine,
+        builder: EventBuilder,
+        *,
+        printing: Printing,
+        conversation: Conversation,
+        cutter: FrameCutter,
     ) -> None:
         self._engine = engine
-        self._speaker = speaker
+        self._builder = builder
         self._printing = printing
         self._conversation = conversation
         self._cutter = cutter
@@ -110,7 +116,7 @@ class Attention:
         else:
             printing = self._printing
             text = self._conversation.asked_at(rows, printing.cursor) if converses else printing.line_at_cursor
-            self.kind, line = needed_for(text), self._speaker.line
+            self.kind, line = needed_for(text), self._builder.line
             if self.kind is not None and not converses:
                 printing.ask()
         self.dialog = dialog or open_dialog(text)
@@ -118,7 +124,7 @@ class Attention:
             return
         asked = (line, text) if self.kind is not None else None
         if self.kind is not None and asked != self._asked:
-            self._speaker.emit(NeedsHuman(kind=self.kind, text=text))
+            self._builder.emit(NeedsHuman(kind=self.kind, text=text))
         self._asked = asked
 
     @property

@@ -6,7 +6,7 @@ editor, a view of its transcript) is no part of that.
 
 from collections.abc import Sequence
 
-from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.event_builder import EventBuilder
 from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.layout.dialogs import find_dialog
 from streamrelay.delta.mode import ModeMachine
@@ -21,13 +21,13 @@ class ScreenFollower:
     """Lets a conversation follow the screen of one pane while there may be one, and says what is answered."""
 
     def __init__(
-        self, engine: Engine, speaker: Speaker, *, mode: ModeMachine, cutter: FrameCutter, ledger: Ledger
+        self, engine: Engine, builder: EventBuilder, *, mode: ModeMachine, cutter: FrameCutter, ledger: Ledger
     ) -> None:
-        self.conversation = Conversation(engine, speaker.turns)
+        self.conversation = Conversation(engine, builder.turns)
         self.witness = SecondWitness()
         self.signals = Signals()
-        self._speaker = speaker
-        self._turns = speaker.turns
+        self._builder = builder
+        self._turns = builder.turns
         self._mode = mode
         self._cutter = cutter
         self._ledger = ledger
@@ -43,7 +43,7 @@ class ScreenFollower:
         one does not hide it.
         """
         again, self._seeded = self._seeded, True
-        self.look_anew(frame)
+        self.reset(frame)
         self._mode.show(alternate=frame.alternate)
         row = self.conversation.rows[frame.cursor.y]
         is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
@@ -58,15 +58,15 @@ class ScreenFollower:
         ):
             # What it shows now it may have shown for long, and show nothing more.
             worked = self.conversation.look_for_work()
-            self._note_change(worked, self._speaker.now)
+            self._note_change(worked, self._builder.now)
 
-    def look_anew(self, frame: Frame) -> None:
+    def reset(self, frame: Frame) -> None:
         """Go on with a screen on which nothing stands where it stood.
 
         Between turns a program may paint its transcript again for the new size: that continues nothing.
         """
         self._may_continue = False
-        self.conversation.look_anew(frame, answering=self._turns.is_open or self._awaited)
+        self.conversation.reset(frame, answering=self._turns.is_open or self._awaited)
 
     def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
         """A message is being pasted, or goes to the program `by_api`."""
@@ -82,22 +82,22 @@ class ScreenFollower:
         What the program may add to it stands there too, and so does its answer to a text that a person submitted
         meanwhile.
         """
-        amid = False
+        during_output = False
         if self._mode.converses:
             self.conversation.look_for_typed()
             if self._note_typed():
-                self._speaker.begin_turn()
-            amid = self._turns.goes_on
-            if amid and not self._turns.is_busy:
+                self._builder.begin_turn()
+            during_output = self._turns.goes_on
+            if during_output and not self._turns.is_busy:
                 self._finish_what_goes_on()
         self._awaited, self._may_continue = True, False
-        return self._mode.is_followed and self.conversation.submit(message_id, amid=amid)
+        return self._mode.is_followed and self.conversation.submit(message_id, during_output=during_output)
 
     def _finish_what_goes_on(self) -> None:
         """Say the output that answers no known message; end its turn unless it answers what a person typed unseen."""
         self.read(certain=True)
         if self._turns.goes_on or self._turns.is_certain:
-            self._speaker.end_turn(self._turns.supersede())
+            self._builder.end_turn(self._turns.supersede())
 
     def ended(self, *, certain: bool) -> None:
         """A turn has ended; what comes later continues it, unless it was certain to be over."""
@@ -108,7 +108,7 @@ class ScreenFollower:
         signal = self.signals.read(event)
         if signal is not None:
             self._mode.see("answered")
-            self._turns.vote(signal.by, signal.says, self._speaker.now)
+            self._turns.vote(signal.by, signal.says, self._builder.now)
             if signal.says == "busy":
                 self.conversation.has_worked = True
                 self._go_to_work()
@@ -121,9 +121,9 @@ class ScreenFollower:
         self._mode.ask()
         if self._mode.is_followed and not was_followed:
             self.conversation.forget_composer()
-            self.conversation.look_anew(frame, answering=False)
+            self.conversation.reset(frame, answering=False)
         if was_running:
-            self._turns.vote("composer", "idle", self._speaker.now)
+            self._turns.vote("composer", "idle", self._builder.now)
 
     def withdrawn(self) -> None:
         """The request for bracketed paste was withdrawn."""
@@ -134,7 +134,7 @@ class ScreenFollower:
         if converses:
             self._forget_program()
         elif self._mode.is_running:
-            self._turns.vote("composer", "busy", self._speaker.now)
+            self._turns.vote("composer", "busy", self._builder.now)
 
     def respawned(self) -> None:
         """Another program was started in the pane, without the one before having left the screen as programs do."""
@@ -152,12 +152,12 @@ class ScreenFollower:
             self._forget_program()
         switched = self._mode.show(alternate=frame.alternate)
         if was_overlaid and switched:
-            self.conversation.look_anew(frame, answering=self._turns.is_open)
+            self.conversation.reset(frame, answering=self._turns.is_open)
             if self._turns.is_open and printed is not None:
                 # What stood in front may have looked like a dialog, for which the turn was held.
                 self._turns.output(printed)
         elif self._mode.is_followed and switched:
-            self.conversation.look_anew(frame, answering=False)
+            self.conversation.reset(frame, answering=False)
         elif self._mode.is_followed and was_followed:
             if self._cutter.moved:
                 self._mode.see("painted")
@@ -165,7 +165,7 @@ class ScreenFollower:
             cursor = (frame.cursor.x, frame.cursor.y)
             changed = self.conversation.take(
                 frame,
-                self._speaker.now,
+                self._builder.now,
                 whole=whole,
                 stands=stands,
                 trusted=not self._mode.is_full_screen,
@@ -196,7 +196,7 @@ class ScreenFollower:
         if (below or is_hidden or conversation.is_plain_to_see) and self._mode.see("shows_composer"):
             conversation.begin()
             if self._turns.is_open and not conversation.waits:
-                self._speaker.end_turn(self._turns.supersede())
+                self._builder.end_turn(self._turns.supersede())
             return True
         return False
 
@@ -216,7 +216,7 @@ class ScreenFollower:
         self._awaited = self.conversation.waits
         if answer is not None:
             self.witness.compare(answer)
-            self._speaker.tell(answer)
+            self._builder.tell(answer)
         self._ledger.forget_submitted()
 
     def _note_change(self, worked: bool | None, printed: float | None) -> None:
@@ -225,11 +225,11 @@ class ScreenFollower:
             self._turns.output(printed)
         self._awaited = self._note_typed() or self._awaited
         if self._awaited or (self._may_continue and self.conversation.has_moved_on):
-            self._speaker.begin_turn()
+            self._builder.begin_turn()
         if self.conversation.works is None:
             self._turns.doubt("furniture")
         elif self.conversation.works != worked:
-            self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._speaker.now)
+            self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._builder.now)
             if self.conversation.works:
                 self._go_to_work()
 
@@ -237,15 +237,15 @@ class ScreenFollower:
         """Begin a turn for what a person has submitted, if anything was seen of that."""
         typed, self.conversation.typed = self.conversation.typed, False
         if typed:
-            self._speaker.next_turn(None)
+            self._builder.next_turn(None)
         return typed
 
     def _go_to_work(self) -> None:
         """Note that the program says that it is at work; if no message explains it, a person has submitted a text."""
         if not self._turns.is_open and not self._awaited and self.conversation.assume_submitted():
-            self._speaker.next_turn(None)
+            self._builder.next_turn(None)
         if self._turns.turn or self._seeded:
-            self._speaker.begin_turn()
+            self._builder.begin_turn()
 
     def _forget_program(self) -> None:
         """The program that conversed is gone: what it said of itself, and was, tells nothing of the next."""

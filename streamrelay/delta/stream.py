@@ -14,7 +14,7 @@ transcript/conversation.py).
 from collections.abc import Sequence
 
 from streamrelay.batch import Batch
-from streamrelay.delta.event_builder import SHOWN_FOR, Speaker
+from streamrelay.delta.event_builder import SHOWN_FOR, EventBuilder
 from streamrelay.delta.frames import FrameCutter
 from streamrelay.delta.inputs import (
     Began,
@@ -36,11 +36,11 @@ from streamrelay.delta.inputs import (
 )
 from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.delta.mode import Mode, ModeMachine
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.printing.echo import looks_like_prompt
 from streamrelay.delta.printing.printer import Printing
 from streamrelay.delta.profiles import Profile, Recogniser
-from streamrelay.delta.prompt_detection import Attention
+from streamrelay.delta.prompt_detection import PromptDetector
 from streamrelay.delta.reasons import Reasons
 from streamrelay.delta.screen_follower import ScreenFollower
 from streamrelay.delta.turns import SIGNAL_REST
@@ -78,29 +78,29 @@ class DeltaStream:
         self.session, self.pane = session, pane
         self._engine = engine
         self._cutter = FrameCutter()
-        self._speaker = Speaker(session, pane, reasons)
-        self._turns = self._speaker.turns
+        self._builder = EventBuilder(session, pane, reasons)
+        self._turns = self._builder.turns
         self._mode = ModeMachine()
-        self._printing = Printing(engine, self._speaker, self._mode, newborn=newborn)
+        self._printing = Printing(engine, self._builder, self._mode, newborn=newborn)
         self._composer = self._printing.composer
         self._ledger = self._printing.attribution.ledger
         self._following = ScreenFollower(
-            engine, self._speaker, mode=self._mode, cutter=self._cutter, ledger=self._ledger
+            engine, self._builder, mode=self._mode, cutter=self._cutter, ledger=self._ledger
         )
         self._conversation = self._following.conversation
         self._witness = self._following.witness
         self._last_output: float | None = None
         self._rests_at = 0.0
         self._unsettled = False
-        self._attention = Attention(
-            engine, self._speaker, printing=self._printing, conversation=self._conversation, cutter=self._cutter
+        self._detector = PromptDetector(
+            engine, self._builder, printing=self._printing, conversation=self._conversation, cutter=self._cutter
         )
         self._unpainted: list[str] = []
 
     @property
     def now(self) -> float:
         """The time last passed in."""
-        return self._speaker.now
+        return self._builder.now
 
     @property
     def open_line(self) -> str:
@@ -125,17 +125,17 @@ class DeltaStream:
     @property
     def needs_human(self) -> NeedKind | None:
         """What the program wanted from a person when its screen was looked at last, if anything."""
-        return self._attention.kind
+        return self._detector.kind
 
     @property
     def asked(self) -> str:
         """The question that a person had to answer then, as one line; empty if there was none."""
-        return self._attention.asked
+        return self._detector.asked
 
     @property
     def dialog(self) -> Dialog | None:
         """The dialog that stood on the screen then, with its choices; a question for a secret is none."""
-        return self._attention.dialog
+        return self._detector.dialog
 
     @property
     def answers(self) -> bool:
@@ -148,18 +148,18 @@ class DeltaStream:
         return self._witness.due is not None
 
     @property
-    def standing(self) -> Standing:
+    def pane_state(self) -> PaneState:
         """What a sender would find if it typed now; `look` first. Costs a pass over the rows of the screen."""
         follows = self._mode.has_composer
-        return Standing(
+        return PaneState(
             profile=self.profile,
             converses=follows,
             prints=not self.converses,
             answers=self._turns.answers,
             asks_for_paste=self._mode.asks_for_paste,
             withdrawn=self._mode.is_running,
-            needs_human=self._attention.kind,
-            rows=tuple(self._attention.rows),
+            needs_human=self._detector.kind,
+            rows=tuple(self._detector.rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
         )
 
@@ -216,7 +216,7 @@ class DeltaStream:
 
     def _reseeded(self, now: float, snapshot: Snapshot, *, respawned: bool = False) -> Batch:
         """Go on with the screen as tmux holds it now: resized, after bytes were missed, or of a program `respawned`."""
-        self._speaker.now = now
+        self._builder.now = now
         resized = (snapshot.columns, snapshot.lines) != (self._engine.columns, self._engine.lines)
         self._settle()
         if respawned:
@@ -225,27 +225,27 @@ class DeltaStream:
         self._printing.let_pass()
         self._seed(snapshot)
         if resized:
-            self._speaker.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
-        return self._speaker.taken()
+            self._builder.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
+        return self._builder.taken()
 
     def _resized(self, now: float, columns: int, lines: int) -> Batch:
         """Go on in another size where no snapshot is to be had (a recording)."""
-        self._speaker.now = now
+        self._builder.now = now
         self._settle()
         self._printing.let_pass()
         self._engine.resize(lines, columns)
         frame = self._engine.take()
         self._printing.seed(frame)
-        self._following.look_anew(frame)
+        self._following.reset(frame)
         return self._say(now, PaneResized(columns=columns, lines=lines))
 
     def _printed(self, data: bytes, now: float) -> Batch:
         """Take bytes the program printed."""
-        self._speaker.now = now
+        self._builder.now = now
         self._last_output = now
         self._witness.due = None
         self._unsettled = True
-        self._attention.changed(now)
+        self._detector.changed(now)
         printed_any = not self.converses
         printed = self._engine.feed_lines(data) if printed_any and self._cutter.prints(data) else 0
         if printed:
@@ -267,17 +267,17 @@ class DeltaStream:
         if data.endswith(b"\n") and self._is_past_all:
             # A rest would show nothing that this did not: many quiet panes are cheap by not being woken for it.
             self._unsettled = False
-            self._attention.pass_by()
-        return self._speaker.taken()
+            self._detector.pass_by()
+        return self._builder.taken()
 
     def _pasted(self, message_id: str, text: str, now: float) -> Batch:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._inject(message_id, text, now)
         self._unpainted.append(message_id)
-        return self._speaker.taken()
+        return self._builder.taken()
 
     def _inject(self, message_id: str, text: str, now: float, *, by_api: bool = False) -> None:
-        self._speaker.now = now
+        self._builder.now = now
         self._settle()
         self._printing.await_echo(text)
         head = self._printing.open_head
@@ -289,11 +289,11 @@ class DeltaStream:
         if self._mode.is_followed:
             self._recognise(rows=self._conversation.rows)
         self._following.inject(message_id, text, by_api=by_api)
-        self._speaker.emit(Injected(message_id=message_id, state="pasting", text=text))
+        self._builder.emit(Injected(message_id=message_id, state="pasting", text=text))
 
     def _submitted(self, message_id: str, now: float) -> Batch:
         """Note that the Enter behind a pasted text is being sent."""
-        self._speaker.now = now
+        self._builder.now = now
         shown = self._following.submit(message_id)
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._tell_painted(message_id)
@@ -309,17 +309,17 @@ class DeltaStream:
         return self._begin_answer(message_id)
 
     def _begin_answer(self, message_id: str) -> Batch:
-        self._speaker.next_turn(message_id)
-        self._speaker.emit(Injected(message_id=message_id, state="entering"))
+        self._builder.next_turn(message_id)
+        self._builder.emit(Injected(message_id=message_id, state="entering"))
         self._printing.say_early_answers()
-        return self._speaker.taken()
+        return self._builder.taken()
 
     def deadline(self) -> float | None:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._rest_due
         for other in (
             self._turns.deadline() if self._witness.due is None else self._witness.due,
-            self._attention.due,
+            self._detector.due,
             self._printing.deadline(rests=not self._unsettled),
         ):
             if other is not None and (due is None or other < due):
@@ -328,11 +328,11 @@ class DeltaStream:
 
     def _advance(self, now: float) -> Batch:
         """Let time pass without output."""
-        self._speaker.now = now
+        self._builder.now = now
         if self._rest_due is not None and now >= self._rest_due:
             self._settle()
-        if self._attention.due is not None and now >= self._attention.due:
-            self._attention.look(converses=self.converses)
+        if self._detector.due is not None and now >= self._detector.due:
+            self._detector.look(converses=self.converses)
         self._printing.advance(rests=not self._unsettled)
         if not self._turns.is_over(now) or (self.converses and self._goes_on()):
             self._witness.due = None
@@ -342,16 +342,16 @@ class DeltaStream:
             self._printing.release()
             ended = self._turns.advance(now, more_wait=self.converses and self._conversation.waits)
             if ended is not None:
-                self._speaker.end_turn(ended)
+                self._builder.end_turn(ended)
                 self._following.ended(certain=ended.certain)
-        return self._speaker.taken()
+        return self._builder.taken()
 
     def _goes_on(self) -> bool:
         """Whether a program that converses is waited for, though its turn might be over."""
         is_known = self._turns.is_certain or (self._conversation.is_heard and not self._turns.keeps_still)
         if not is_known and self._turns.wait():
             return True
-        if held := self._attention.shows_dialog or self._conversation.is_unreadable:
+        if held := self._detector.shows_dialog or self._conversation.is_unreadable:
             self._turns.hold()
         return held
 
@@ -361,15 +361,15 @@ class DeltaStream:
 
     def _looked(self, now: float) -> Batch:
         """Look at once whether a person is needed, because a sender is about to type."""
-        self._speaker.now = now
+        self._builder.now = now
         if self._unsettled and now >= self._rests_at:
             self._settle()
-        self._attention.look(converses=self.converses, half=self.converses and self._unsettled)
-        return self._speaker.taken()
+        self._detector.look(converses=self.converses, half=self.converses and self._unsettled)
+        return self._builder.taken()
 
     def _ended(self, told: Ended) -> Batch:
         """The pane is gone or no longer watched, so what still stands open is final."""
-        self._speaker.now = told.t
+        self._builder.now = told.t
         self._settle()
         self._printing.end_greeting("program")
         if not self.converses:
@@ -379,7 +379,7 @@ class DeltaStream:
         self._printing.release()
         ended = self._turns.close()
         if ended is not None:
-            self._speaker.end_turn(ended)
+            self._builder.end_turn(ended)
         closed = PaneClosed(reason=told.reason, status=told.status, tail_certain=told.tail_certain)
         return self._say(told.t, closed)
 
@@ -389,19 +389,19 @@ class DeltaStream:
     def _just_prints(self) -> bool:
         """Whether a program only prints: the stream waits for no answer, and no question stands."""
         repaints = self._mode.is_followed or self._cutter.is_unsettled or not self._printing.is_plain
-        return not (repaints or self._unpainted or self._attention.kind is not None)
+        return not (repaints or self._unpainted or self._detector.kind is not None)
 
     @property
     def _is_past_all(self) -> bool:
         """Whether a program that prints has ended its line, and nothing is held, shown, awaited or asked."""
-        if not self._just_prints or self._speaker.shows_live:
+        if not self._just_prints or self._builder.shows_live:
             return False
         return self._printing.is_past_all and not self._recogniser.profile.dialogs
 
     @property
     def _only_shows(self) -> bool:
         """Whether all that a rest is for is to show a line anew. At a prompt it counts: what follows was typed."""
-        is_shown = self._just_prints and self._speaker.shows_live
+        is_shown = self._just_prints and self._builder.shows_live
         return is_shown and not (self._ledger or self._printing.may_be_at_prompt)
 
     @property
@@ -409,7 +409,7 @@ class DeltaStream:
         """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read."""
         if not self._unsettled:
             return None
-        return max(self._rests_at, self._speaker.shown_at + SHOWN_FOR) if self._only_shows else self._rests_at
+        return max(self._rests_at, self._builder.shown_at + SHOWN_FOR) if self._only_shows else self._rests_at
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
         """Take up the profile of the program, where it is one that has a profile."""
@@ -428,7 +428,7 @@ class DeltaStream:
         self._cutter.hidden = not snapshot.modes.cursor_visible
         self._cutter.settle()
         self._following.seed(frame, title)
-        self._attention.rests(self.now, self.now)
+        self._detector.rests(self.now, self.now)
 
     def _take_frame(self, *, whole: bool, stands: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
@@ -475,7 +475,7 @@ class DeltaStream:
                 printing.prompt_ended()
             case "C" if printing.command_began():
                 self._turns.vote("shell", "busy", self.now)
-                self._speaker.begin_turn()
+                self._builder.begin_turn()
             case _:
                 pass
 
@@ -495,19 +495,19 @@ class DeltaStream:
         if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:
-            self._speaker.show(self._conversation.last_line)
+            self._builder.show(self._conversation.last_line)
         for message_id in self._unpainted[-1:]:
             shown = self._mode.is_followed and self._conversation.shows_draft
             if shown or self._ledger.shows(message_id, self._printing.open_text):
                 self._tell_painted(message_id)
         if self._last_output is not None:
-            self._attention.rests(self._last_output, self.now)
+            self._detector.rests(self._last_output, self.now)
 
     def _tell_painted(self, message_id: str) -> None:
         """Say, once, that the program shows what is being pasted."""
         if message_id in self._unpainted:
             self._unpainted.remove(message_id)
-            self._speaker.emit(Injected(message_id=message_id, state="painted"))
+            self._builder.emit(Injected(message_id=message_id, state="painted"))
 
     def _settle_composer(self) -> None:
         self._printing.settle_composer(moved=self._cutter.moved)
@@ -528,6 +528,6 @@ class DeltaStream:
         self._printing.decide_first_screen()
 
     def _say(self, now: float, event: Event) -> Batch:
-        self._speaker.now = now
-        self._speaker.emit(event)
-        return self._speaker.taken()
+        self._builder.now = now
+        self._builder.emit(event)
+        return self._builder.taken()

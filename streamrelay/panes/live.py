@@ -29,7 +29,7 @@ from streamrelay.delta.inputs import (
     Waited,
 )
 from streamrelay.delta.layout.dialogs import Dialog
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, NeedKind, PaneClosed
@@ -137,9 +137,9 @@ class PaneRuntime:
         return not self.closed and self._stream.awaits_witness
 
     @property
-    def standing(self) -> Standing:
+    def pane_state(self) -> PaneState:
         """The state that a writer finds before typing; call `look` first."""
-        return self._stream.standing
+        return self._stream.pane_state
 
     @property
     def open_line(self) -> str:

@@ -76,7 +76,7 @@ class PanePipeline(PaneRuntime):
         self.catch_up()
         if not self.rests or self._missing.reason is not None or self.answers:
             return False
-        asks_for_paste = self.standing.asks_for_paste
+        asks_for_paste = self.pane_state.asks_for_paste
         self._began = self._loop.time()
         self._screen = TmuxScreen(self.info.columns, self.info.lines, widths=self._widths)
         self._missing = GapRecovery(self._screen)

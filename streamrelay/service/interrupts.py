@@ -45,7 +45,7 @@ async def interrupt(core: Core, session: str, message: str = "") -> list[str]:
             data={"session": found.session, "program": found.program},
         )
     pipeline.look()
-    before = draft(pipeline.standing, profile)
+    before = draft(pipeline.pane_state, profile)
     # A program that has just taken the message up may still show it.
     holds_draft = bool(before) and not is_restored(before, message)
     for _ in range(MAX_ATTEMPTS):
@@ -87,7 +87,7 @@ async def _clear_restored(
         participant = core.runner.participant(session.pane)
         if participant is None or not participant.writer.idle:
             return
-        if is_restored(draft(pipeline.standing, profile), text):
+        if is_restored(draft(pipeline.pane_state, profile), text):
             was_restored = True
             # The program may paint just then; and what it paints after the key decides whether it took it.
             with contextlib.suppress(DialogChanged):

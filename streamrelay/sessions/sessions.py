@@ -269,7 +269,7 @@ class Sessions:
                     raise PaneGone(f"{session.program} in pane {session.pane} has ended", data={"pane": session.pane})
                 pipeline.look()
                 rested = now - max(began, pipeline.last_output or 0.0)
-                if is_ready(pipeline.standing, profile, rested=rested):
+                if is_ready(pipeline.pane_state, profile, rested=rested):
                     break
                 look_again = PICTURE_REST if rested < PICTURE_REST else RESTED
                 with contextlib.suppress(TimeoutError):

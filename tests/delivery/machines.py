@@ -13,10 +13,10 @@ from streamrelay.delivery.machine import (
     ReportState,
 )
 from streamrelay.delivery.message import DeliveryPolicy, Message
-from streamrelay.delta.pane_state import ComposerView, Standing
+from streamrelay.delta.pane_state import ComposerView, PaneState
 from streamrelay.events import Event, Injected, TurnEnded, TurnStarted
 
-EMPTY = Standing(
+EMPTY = PaneState(
     "generic",
     converses=True,
     prints=False,
@@ -29,7 +29,7 @@ EMPTY = Standing(
 )
 
 
-def holding(text: str) -> Standing:
+def holding(text: str) -> PaneState:
     return replace(EMPTY, composer=ComposerView(rows=(f"> {text}",), text=text, typed=text))
 
 
@@ -44,7 +44,7 @@ class Pane:
     def __init__(self, policy: DeliveryPolicy | None = None, profile: AgentProfile | None = None) -> None:
         self.machine = DeliveryMachine(policy)
         self.profile = profile
-        self.standing = EMPTY
+        self.pane_state = EMPTY
         self.now = 0.0
         self.effects: list[Effect] = []
         self._turn = 0
@@ -53,12 +53,12 @@ class Pane:
         for message_id in ids:
             self.effects += self.machine.put(Message(message_id, f"text of {message_id}"), self.now)
 
-    def look(self, standing: Standing | None = None, *, after: float = 0.0) -> None:
+    def look(self, pane_state: PaneState | None = None, *, after: float = 0.0) -> None:
         """Let time pass and the machine look, and do what it wants done."""
         self.now += after
-        self.standing = standing or self.standing
+        self.pane_state = pane_state or self.pane_state
         while True:
-            effects = self.machine.look(PaneView(self.standing, self.profile, None), self.now)
+            effects = self.machine.look(PaneView(self.pane_state, self.profile, None), self.now)
             self.effects += effects
             asked = [effect for effect in effects if isinstance(effect, Paste | Enter)]
             if not asked:

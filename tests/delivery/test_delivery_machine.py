@@ -23,7 +23,7 @@ from streamrelay.delivery.machine import (
     ReportState,
 )
 from streamrelay.delivery.message import DeliveryPolicy, Message
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.events import Gap, Injected, TurnEnded, TurnStarted, Vote
 from tests.delivery.machines import DIALOG, EMPTY, LEAVING, WORKING, Pane, holding, profile
 
@@ -140,16 +140,16 @@ def test_a_question_behind_the_enter_may_have_taken_it_for_its_answer(taken: boo
 
 @pytest.mark.requirement("DLV-03a", "DLV-04")
 @pytest.mark.parametrize(
-    ("standing", "reason"),
+    ("pane_state", "reason"),
     [(DIALOG, "needs_human"), (holding("half a wo"), "draft"), (WORKING, "at_work"), (LEAVING, "at_work")],
 )
 def test_a_message_waits_for_as_long_as_something_stands_in_the_way_and_says_so_once(
-    standing: Standing, reason: str
+    pane_state: PaneState, reason: str
 ) -> None:
     pane = Pane()
     pane.put("m1")
     for _ in range(100):
-        pane.look(standing, after=1.0)
+        pane.look(pane_state, after=1.0)
     assert pane.told() == ["queued", f"queued {reason}"]
     assert pane.count(Paste) == 0
     pane.look(EMPTY)
@@ -157,13 +157,13 @@ def test_a_message_waits_for_as_long_as_something_stands_in_the_way_and_says_so_
 
 
 @pytest.mark.requirement("DLV-04")
-@pytest.mark.parametrize("standing", [DIALOG, LEAVING])
-def test_no_enter_into_what_came_after_the_paste(standing: Standing) -> None:
+@pytest.mark.parametrize("pane_state", [DIALOG, LEAVING])
+def test_no_enter_into_what_came_after_the_paste(pane_state: PaneState) -> None:
     pane = Pane()
     pane.put("m1")
     pane.look(EMPTY)
     for _ in range(20):
-        pane.look(standing, after=1.0)
+        pane.look(pane_state, after=1.0)
     assert pane.count(Enter) == 0
     pane.look(holding("text of m1"))
     assert pane.count(Enter) == 1

@@ -44,10 +44,10 @@ def test_whatever_happens_states_come_in_order_and_no_key_goes_where_it_must_not
                 pane.hear(TurnEnded(reason="quiet", certain=certain, turn=turn))
         typed = [effect for effect in pane.effects[before:] if isinstance(effect, Paste | Enter)]
         if typed:
-            assert pane.standing.needs_human is None
-            assert not pane.standing.withdrawn
+            assert pane.pane_state.needs_human is None
+            assert not pane.pane_state.withdrawn
         if any(isinstance(effect, Paste) for effect in typed):
-            assert not pane.standing.composer.typed
+            assert not pane.pane_state.composer.typed
     for message_id in ("m0", "m1", "m2"):
         states = [told.split()[0] for told in pane.told(message_id) if not told.startswith("queued ")]
         assert len(states) == len(set(states))

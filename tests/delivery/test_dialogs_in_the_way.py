@@ -88,8 +88,8 @@ class Asking:
                 await wait_until_async(lambda: len(self.of("message")) >= len(self.expected(messages)), PATIENCE)
         except TimeoutError as error:
             told = [(report.message_id, report.state, report.reason) for report in self.reports[-12:]]
-            standing = server.pipeline(self.pane).standing
-            raise AssertionError(f"{self.options}: {read_got(self._log)[-6:]}, {told}, {standing}") from error
+            pane_state = server.pipeline(self.pane).pane_state
+            raise AssertionError(f"{self.options}: {read_got(self._log)[-6:]}, {told}, {pane_state}") from error
         finally:
             for task in (running, asking):
                 task.cancel()
@@ -101,7 +101,7 @@ class Asking:
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * CONFIRM):
                 await writer.finish()
-        if "\r" in self.eaten_unseen() and server.pipeline(self.pane).standing.composer.typed.startswith("message"):
+        if "\r" in self.eaten_unseen() and server.pipeline(self.pane).pane_state.composer.typed.startswith("message"):
             self._tmux.run("send-keys", "-t", self.pane, "Enter")
 
     async def _ask(self, questions: int, chance: random.Random) -> None:

@@ -67,7 +67,7 @@ class LeavingAgent:
     async def ready(self) -> None:
         pipeline = self.pipeline
         await wait_until_async(
-            lambda: pipeline.info.command == "agent" and pipeline.standing.asks_for_paste, PATIENCE, "no agent"
+            lambda: pipeline.info.command == "agent" and pipeline.pane_state.asks_for_paste, PATIENCE, "no agent"
         )
 
     def leaves(self, at: float, how: Manner, stalls: float = 0.0) -> None:

@@ -95,7 +95,7 @@ class ApiPane:
             streamrelay.connect(tmux=self.tmux.binary, socket_path=path, profiles=profiles, lane=lane) as server,
             server.watch(self.pane),
         ):
-            await wait_until_async(lambda: server.pipeline(self.pane).standing.profile == "scripted", PATIENCE)
+            await wait_until_async(lambda: server.pipeline(self.pane).pane_state.profile == "scripted", PATIENCE)
             writer = self._writer(server, outbox)
             await writer.recover()
             running = asyncio.ensure_future(writer.run())

@@ -8,7 +8,7 @@ import pytest
 from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delta.inputs import Looked, Output, Pasted, Submitted, Waited
-from streamrelay.delta.pane_state import Standing
+from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.recordings.replay import open_recording
 from streamrelay.vt import TmuxScreen
@@ -17,7 +17,7 @@ AGENTS = Path(__file__).parents[1] / "corpus" / "agents"
 PROFILES = {profile.name: profile for profile in shipped_profiles()}
 
 
-def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, Standing, AgentProfile | None]]:
+def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, PaneState, AgentProfile | None]]:
     """What stood there before each paste and each Enter of a recording."""
     recording = open_recording(folder)
     readings = [profile.reading for profile in PROFILES.values()] if known else []
@@ -29,7 +29,7 @@ def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, Standing, Ag
             stream.apply(entry)
         elif isinstance(entry, Pasted | Submitted):
             stream.apply(Looked(entry.t, entry.pane))
-            yield type(entry), stream.standing, PROFILES.get(stream.profile) if known else None
+            yield type(entry), stream.pane_state, PROFILES.get(stream.profile) if known else None
             stream.apply(entry)
 
 
@@ -40,18 +40,18 @@ def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, Standing, Ag
 def test_an_empty_composer_is_told_from_a_message_that_stands_there(agent: str, scenario: str, known: bool) -> None:
     seen = list(standings(AGENTS / agent / scenario, known=known))
     assert seen
-    for kind, standing, profile in seen:
+    for kind, pane_state, profile in seen:
         if kind is Pasted:
-            assert obstacle(standing, profile, answering=False) is None
+            assert obstacle(pane_state, profile, answering=False) is None
         else:
-            assert draft(standing, profile)
+            assert draft(pane_state, profile)
 
 
 @pytest.mark.parametrize(("agent", "though_it_queues"), [("codex", "not_ready"), ("aider", "at_work")])
 def test_a_recorded_agent_at_work_is_let_finish_where_its_profile_says_so(agent: str, though_it_queues: str) -> None:
     seen = list(standings(AGENTS / agent / "two", known=True))
-    pastes = [(standing, profile) for kind, standing, profile in seen if kind is Pasted]
-    found = [obstacle(standing, profile, answering=False) for standing, profile in pastes]
+    pastes = [(pane_state, profile) for kind, pane_state, profile in seen if kind is Pasted]
+    found = [obstacle(pane_state, profile, answering=False) for pane_state, profile in pastes]
     assert found == [None, "at_work"]
     queueing = PROFILES["claude"]
     assert obstacle(pastes[-1][0], queueing, answering=True) == though_it_queues

@@ -99,7 +99,7 @@ class SlowPane:
         if self._is_typing or self._machine.idle:
             return
         self.events += self._stream.apply(Looked(self._now, "%0"))
-        for effect in self._machine.look(PaneView(self._stream.standing, last_output=self._printed), self._now):
+        for effect in self._machine.look(PaneView(self._stream.pane_state, last_output=self._printed), self._now):
             if isinstance(effect, Paste | Enter):
                 self._is_typing = True
                 self._type(effect)

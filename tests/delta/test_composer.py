@@ -31,7 +31,7 @@ def answered() -> ScriptedPane:
 
 @pytest.mark.requirement("DLV-03a")
 def test_a_placeholder_above_a_hidden_cursor_is_no_draft() -> None:
-    view = answered().stream.standing.composer
+    view = answered().stream.pane_state.composer
     assert (view.text, view.typed) == ("Ask me anything", "")
 
 
@@ -40,7 +40,7 @@ def test_what_is_typed_above_a_hidden_cursor_is_one() -> None:
     pane = answered()
     pane.prints(picture(20, "half a wo"))
     pane.rests()
-    assert pane.stream.standing.composer.typed == "half a wo"
+    assert pane.stream.pane_state.composer.typed == "half a wo"
 
 
 @pytest.mark.requirement("DLV-03a")
@@ -48,4 +48,4 @@ def test_another_faint_placeholder_is_none() -> None:
     pane = answered()
     pane.prints(picture(20, "Try: write a test", faint=True))
     pane.rests()
-    assert pane.stream.standing.composer.typed == ""
+    assert pane.stream.pane_state.composer.typed == ""

@@ -21,7 +21,7 @@ def test_a_message_goes_past_a_draft_which_is_known_for_typed_when_a_person_subm
     for number in (1, 2):
         talk.hands_over(f"question {number}")
         talk.answers(f"answer {number}")
-    assert talk.pane.stream.standing.composer.typed == "what of the keys"
+    assert talk.pane.stream.pane_state.composer.typed == "what of the keys"
     talk.paints(talk.program.submits())
     talk.answers("the last answer")
     assert talk.heard() == [

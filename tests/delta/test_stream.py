@@ -259,7 +259,7 @@ def test_a_program_in_place_of_another_has_none_of_its_modes() -> None:
     pane.prints("one\r\ntwo\r\n")
     assert pane.said() == ["one", "two"]
     assert not pane.stream.converses
-    assert not pane.stream.standing.asks_for_paste
+    assert not pane.stream.pane_state.asks_for_paste
 
 
 LONG_LINE = "compiling the kernel with many options and flags ... "

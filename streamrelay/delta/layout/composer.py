@@ -32,7 +32,7 @@ class _Reading(NamedTuple):
     held: Held
 
 
-class DraftBox:
+class ComposerReader:
     """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`.
 
     What it holds is remembered, because each picture is asked for it several times: the caller must not change `rows`

@@ -14,7 +14,7 @@ from typing import Final
 
 import regex
 
-from streamrelay.delta.event_builder import Speaker
+from streamrelay.delta.event_builder import EventBuilder
 from streamrelay.delta.layout.rows import cells_of
 from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
@@ -52,13 +52,13 @@ _RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
 class Printing:
     """Says the lines of one pane as they pass."""
 
-    def __init__(self, engine: Engine, speaker: Speaker, mode: ModeMachine, *, newborn: bool) -> None:
+    def __init__(self, engine: Engine, builder: EventBuilder, mode: ModeMachine, *, newborn: bool) -> None:
         self.attribution = Attribution()
         self.composer = Composer(mode)
         self.region = PromptRegion()
         self._mode = mode
         self._engine = engine
-        self._speaker = speaker
+        self._builder = builder
         self._lines = LineTracker(engine)
         self._paints = False
         """Whether the program has hidden its cursor since it was plain last: it wraps its lines itself."""
@@ -156,17 +156,17 @@ class Printing:
         habit = self._lines.habit
         if edits and frame.restarts and frame.restarts[-1].cleared:
             self.composer.begin_anew()
-        lines = self._lines.take(frame, self._speaker.now, whole=whole, paints=paints, edits=edits, more=more)
+        lines = self._lines.take(frame, self._builder.now, whole=whole, paints=paints, edits=edits, more=more)
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
             lines += self._lines.release()
         if asked and self._summary:
-            self._speaker.leave_out("footer", self._take_summary())
+            self._builder.leave_out("footer", self._take_summary())
         elif lines:
             self.say(self._take_summary(), "repainted")
         passed, rule = self._unwrapped(lines, habit, at_prompt=asked), _RULES[habit]
         if self._lines.lost:
-            self._speaker.emit(Gap(reason="history", lost_lines=self._lines.lost))
+            self._builder.emit(Gap(reason="history", lost_lines=self._lines.lost))
         self._lines.lost = 0
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
         if asked and hides and habit in {"repaints", "paints"}:
@@ -213,7 +213,7 @@ class Printing:
             self._release()
             self._lines.trust()
         if "\n" in text and not self._mode.asks_for_paste:
-            self._early, self._early_due = [], self._speaker.now + ENTER_PATIENCE
+            self._early, self._early_due = [], self._builder.now + ENTER_PATIENCE
 
     def say_early_answers(self) -> None:
         """Say what the program answered to the first lines of a message: its Enter was sent, or is not to come."""
@@ -229,7 +229,7 @@ class Printing:
 
     def advance(self, *, rests: bool) -> None:
         """Say what has been held for as long as it may be."""
-        now = self._speaker.now
+        now = self._builder.now
         if self._greeting_due is not None and now >= self._greeting_due:
             self.end_greeting("program")
         if self.region.due is not None and now >= self.region.due:
@@ -260,7 +260,7 @@ class Printing:
         if self.composer.is_open:
             return
         self._release()
-        self.say(self.region.begin(self._speaker.now, mark))
+        self.say(self.region.begin(self._builder.now, mark))
         unfinished = self.open_head.rstrip().removesuffix(end)
         if unfinished.strip() and not self.attribution.is_at_prompt:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
@@ -271,7 +271,7 @@ class Printing:
         self._release()
         self._lines.restart()
         self.attribution.publish_open_line("")
-        self.say(self.region.repaint(self._submitted, self._speaker.now))
+        self.say(self.region.repaint(self._submitted, self._builder.now))
 
     def prompt_ended(self) -> None:
         """The shell marks the end of its prompt: what follows is typed."""
@@ -295,14 +295,14 @@ class Printing:
         output = self.region.keep(passed)
         rows = self.region.taken_repaint()
         if rows:
-            self._speaker.leave_out("prompt", rows)
+            self._builder.leave_out("prompt", rows)
             self._lines.doubt()
         return output
 
     def _confirm_prompt(self) -> None:
         rows = self.region.confirm()
         if rows:
-            self._speaker.leave_out("prompt", rows)
+            self._builder.leave_out("prompt", rows)
             self.attribution.publish_open_line("")
 
     def decide_first_screen(self) -> None:
@@ -312,7 +312,7 @@ class Printing:
         """
         lines, self._first_screen = self._first_screen, []
         if self._mode.converses:
-            self._speaker.leave_out("first_screen", lines)
+            self._builder.leave_out("first_screen", lines)
         else:
             self.say(lines, "repainted")
 
@@ -386,7 +386,7 @@ class Printing:
         may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self._shows_paste)
         first = composer.lines[0] if composer.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
-        composer.rest(head, self._speaker.now, prompt=prompt, may_be_printed=may_be_printed)
+        composer.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed)
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
@@ -426,18 +426,18 @@ class Printing:
             waiting = [*self._wrapped, *self._lines.waiting]
             # An agent paints its first screen so: that is no answer, and no turn.
             if waiting and not (self._mode.asks_for_paste or self._greeting is not None):
-                self._speaker.begin_turn()
+                self._builder.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
             if not text and waiting and self._lines.habit != "paints":
                 text = waiting[-1].rstrip()
         if text not in self.attribution.prompts:
-            self._speaker.show(text)
+            self._builder.show(text)
 
     def release(self) -> None:
         """A turn is over: nothing that was held back for its sake can change any more."""
         self._look_and_release()
         for piece in self.attribution.ledger.rest(self.open_text):
-            self._speaker.say_piece(piece, piece.text)
+            self._builder.say_piece(piece, piece.text)
 
     def respawned(self) -> None:
         """Another program was started in the pane: what the one before asked of the terminal is void."""
@@ -468,7 +468,7 @@ class Printing:
         self.say(self.composer.release())
         rest = self.open_text.rstrip()
         if rest and (self.composer.is_open or in_prompt or self.attribution.is_waiting(rest)):
-            self._speaker.leave_out("prompt", [rest])
+            self._builder.leave_out("prompt", [rest])
         elif rest:
             self.say([rest], "closed")
         if not self.composer.is_open:
@@ -481,26 +481,26 @@ class Printing:
             self.say(greeting)
         else:
             for line in greeting or ():
-                self._speaker.say_line([Piece(line, origin, rule="greeting")], line)
+                self._builder.say_line([Piece(line, origin, rule="greeting")], line)
 
     def say(self, lines: Sequence[str], rule: Rule = "passed") -> None:
         """Say passed lines, each attributed to its writer; `rule` is what makes the program's lines final."""
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return
-        if lines and self._early is None and not (self._speaker.shows_live or self.attribution.concerns(lines)):
+        if lines and self._early is None and not (self._builder.shows_live or self.attribution.concerns(lines)):
             self.attribution.printed()
-            self._speaker.say_plain(lines, rule)
+            self._builder.say_plain(lines, rule)
             return
         rest = iter(lines)
         for line in rest:
-            if self._early is None and not self.attribution and not self._speaker.shows_live:
+            if self._early is None and not self.attribution and not self._builder.shows_live:
                 self.attribution.printed()
-                self._speaker.say_plain([line, *rest], rule)
+                self._builder.say_plain([line, *rest], rule)
                 return
             pieces = self.attribution.explain(line, has_composer=self._mode.asks_for_paste)
             if pieces is None:
-                self._speaker.leave_out("said_already", [line])
+                self._builder.leave_out("said_already", [line])
             else:
                 if rule != "passed":
                     pieces = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
@@ -509,13 +509,13 @@ class Printing:
     def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines
         if greeting and self._greeting_due is None:
-            self._greeting_due = self._speaker.now + GREETING_PATIENCE
+            self._greeting_due = self._builder.now + GREETING_PATIENCE
         if len(greeting) > MAX_GREETING:
             self.end_greeting("program")
 
     def _say_explained(self, pieces: list[Piece], shown: str) -> None:
         # Where a turn is open and no line of the message is seen yet, the program still answers what came before.
-        if self._early is not None and (self.attribution.ledger.is_being_read or not self._speaker.turns.is_open):
+        if self._early is not None and (self.attribution.ledger.is_being_read or not self._builder.turns.is_open):
             self._early += [(piece, shown) for piece in pieces if piece.origin == "program"]
             pieces = [piece for piece in pieces if piece.origin != "program"]
             if len(self._early) > MAX_EARLY_LINES:
@@ -523,10 +523,10 @@ class Printing:
             if not pieces:
                 return
         if any(piece.rule == "behind_prompt" and piece.text for piece in pieces):
-            self._speaker.next_turn(None, at_prompt=True)
-        self._speaker.say_line(pieces, shown)
+            self._builder.next_turn(None, at_prompt=True)
+        self._builder.say_line(pieces, shown)
         if self.attribution.ledger.holding:
-            self._speaker.begin_turn()
+            self._builder.begin_turn()
 
     @property
     def _is_flooded(self) -> bool:
@@ -554,12 +554,12 @@ class Printing:
         self._submitted = rows[-1]
         self.attribution.submitted()
         if message_id is not None:
-            self._speaker.say_piece(Piece(typed, "injected", message_id, "line_editor"), content)
+            self._builder.say_piece(Piece(typed, "injected", message_id, "line_editor"), content)
         elif typed:
-            self._speaker.next_turn(None, at_prompt=True)
-            self._speaker.say_piece(Piece(typed, "typed", rule="line_editor"), content)
+            self._builder.next_turn(None, at_prompt=True)
+            self._builder.say_piece(Piece(typed, "typed", rule="line_editor"), content)
         else:
-            self._speaker.leave_out("prompt", rows)
+            self._builder.leave_out("prompt", rows)
 
     def _leave_choices(self, passed: list[str]) -> None:
         """Say what is left of a list of choices, unless all of it still stands there."""
@@ -567,7 +567,7 @@ class Printing:
         # Who paints a list wraps its rows itself, at the last column.
         left = logical([Stood(row, cells_of(row) >= columns) for row in [*self.composer.release(), *passed]])
         if self._mode.mode is Mode.DIALOG:
-            self._speaker.leave_out("composer", left)
+            self._builder.leave_out("composer", left)
         else:
             self.say(left, "repainted")
 
@@ -606,5 +606,5 @@ class Printing:
             if passage.rule == "footer" and not at_prompt:
                 self._summary += rows
             else:
-                self._speaker.leave_out(passage.rule, rows)
+                self._builder.leave_out(passage.rule, rows)
         return painted.lines

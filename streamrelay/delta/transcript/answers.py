@@ -50,9 +50,9 @@ class Message:
 
     message_id: str | None
     forms: tuple[str, ...]
-    amid: bool = False
+    during_output: bool = False
     """Whether it was sent while the program said something that answers none of them: that stands above it."""
-    late: bool = False
+    abandoned: bool = False
     """Whether the wait for its answer was given up."""
     wordless: bool = False
     """Whether its composer was seen to show none of its words: what the transcript shows may be a placeholder."""
@@ -163,7 +163,7 @@ def read_answer(
             continue
         if answer.accounted:
             _read(answer, region[position : echo.start], look._replace(cut_off=False))
-        elif message.amid:
+        elif message.during_output:
             _read_unasked(answer, region[: echo.start], old, look._replace(cut_off=False), mark)
         else:
             answer.leave_out("above_echo", region[: echo.start], message.message_id)
@@ -196,7 +196,11 @@ def _unspelled_echo(
     rule: Rule = "echo_folded"
     if message.message_id is None:
         echo, rule = search.find_grown(message.forms[0], mark, start), "behind_mark"
-    elif not message.wordless or message.amid or (message.late and not all(other.late for other in later)):
+    elif (
+        not message.wordless
+        or message.during_output
+        or (message.abandoned and not all(other.abandoned for other in later))
+    ):
         echo = None
     else:
         echo = search.on_top(mark, start)

@@ -11,13 +11,13 @@ vanishes from the composer and appears above it was submitted.
 from collections.abc import Callable, Sequence
 
 from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
-from streamrelay.delta.layout.composer import DraftBox
+from streamrelay.delta.layout.composer import ComposerReader
 from streamrelay.delta.layout.dialog_screen import DialogScreen
 from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.messages import (
     MAX_MESSAGES,
-    Sent,
+    OutstandingMessage,
     drafts_shown,
     drafts_vanished,
     shown_late,
@@ -54,11 +54,11 @@ class Conversation:
         self._rest: list[str] = []
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
-        self._sent: list[Sent] = []
-        self._cleared: Sent | None = None
+        self._sent: list[OutstandingMessage] = []
+        self._cleared: OutstandingMessage | None = None
         """The message last given up for cleared from the composer: half a picture may not have shown it."""
-        self._answered: Sent | None = None
-        self._composer = DraftBox()
+        self._answered: OutstandingMessage | None = None
+        self._composer = ComposerReader()
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
@@ -85,7 +85,7 @@ class Conversation:
         return self._pasted is not None
 
     @property
-    def _pasted(self) -> Sent | None:
+    def _pasted(self) -> OutstandingMessage | None:
         """The first message that is being pasted; one that goes past the composer never is."""
         return next((sent for sent in self._sent if sent.phase == "pasting" and not sent.by_api), None)
 
@@ -106,7 +106,7 @@ class Conversation:
     def _is_chrome(self, row: str) -> bool:
         return is_border(row) or self._chrome.is_spinner(row) or matches(self.profile.chrome, row)
 
-    def look_anew(self, frame: Frame, *, answering: bool) -> None:
+    def reset(self, frame: Frame, *, answering: bool) -> None:
         """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
         keep = self._last_said() + 1 if answering and self.rows else None
         self._cursor = frame.cursor.y
@@ -218,7 +218,7 @@ class Conversation:
 
     def forget_composer(self) -> None:
         """Another composer begins than the one before, if there was one: a line editor's next line, or a program's."""
-        self._composer = DraftBox()
+        self._composer = ComposerReader()
         self._chrome.mark = ""
 
     def forget_program(self) -> None:
@@ -236,13 +236,13 @@ class Conversation:
             self._mark = self._document.mark()
         # What the program's own API has not taken is pasted after all.
         self._sent = [sent for sent in self._sent if not (sent.by_api and sent.message_id == message_id)]
-        self._sent.append(Sent(message_id, text, by_api=by_api))
+        self._sent.append(OutstandingMessage(message_id, text, by_api=by_api))
         if not by_api:
             self._draft = ""
         del self._sent[:-MAX_MESSAGES]
 
-    def submit(self, message_id: str, *, amid: bool) -> bool:
-        """Note that the Enter after a message is being sent, `amid` output that answers no known message.
+    def submit(self, message_id: str, *, during_output: bool) -> bool:
+        """Note that the Enter after a message is being sent, `during_output` output that answers no known message.
 
         Return whether its composer shows anything of it.
         """
@@ -253,7 +253,7 @@ class Conversation:
         self._cleared = None
         for sent in self._sent:
             if sent.message_id == message_id:
-                sent.phase, sent.amid = "submitted", amid
+                sent.phase, sent.during_output = "submitted", during_output
                 if sent.by_api:
                     return False
                 sent.shown = self._composer.draft(*self._place) or sent.shown
@@ -381,7 +381,7 @@ class Conversation:
                 told = self._without_echo(before, now, submitted, cut_off=cut_off)
                 if told is None:
                     for sent in submitted:
-                        sent.phase, sent.amid = "abandoned", False
+                        sent.phase, sent.during_output = "abandoned", False
                 answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             self.proved = self.proved or answer.accounted > 0
@@ -395,7 +395,7 @@ class Conversation:
             kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is standing]
             self._sent[:count] = kept
             for sent in self._sent:
-                sent.amid = False
+                sent.during_output = False
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
@@ -405,7 +405,7 @@ class Conversation:
         self,
         before: Sequence[PaintedRow],
         now: Sequence[PaintedRow],
-        submitted: Sequence[Sent],
+        submitted: Sequence[OutstandingMessage],
         mark: str,
         start: int | None = None,
         *,
@@ -428,7 +428,12 @@ class Conversation:
         )
 
     def _without_echo(
-        self, before: Sequence[PaintedRow], now: Sequence[PaintedRow], submitted: Sequence[Sent], *, cut_off: bool
+        self,
+        before: Sequence[PaintedRow],
+        now: Sequence[PaintedRow],
+        submitted: Sequence[OutstandingMessage],
+        *,
+        cut_off: bool,
     ) -> Answer | None:
         """Read what was said while none of the messages was seen in the transcript, if any of it can be told.
 
@@ -436,11 +441,11 @@ class Conversation:
         them is its answer, if nothing there looks like a piece of a message. A message that was submitted amid output
         that answers no known message has no answer while no row is skipped: all new rows continue that output.
         """
-        amid = any(sent.amid for sent in submitted)
+        during_output = any(sent.during_output for sent in submitted)
         search = EchoSearch([row.text for row in now])
         old = next((y for y, (was, row) in enumerate(zip(before, now, strict=False)) if was != row), len(before))
         skipped = next((y for y in range(old, len(now)) if now[y].skipped), None)
-        start = old if amid else skipped
+        start = old if during_output else skipped
         if (
             start is None
             or not self.proved
@@ -448,7 +453,12 @@ class Conversation:
         ):
             return None
         answer = self._read(
-            before, now, (), self._message_mark if amid else "", None if amid else start, cut_off=cut_off
+            before,
+            now,
+            (),
+            self._message_mark if during_output else "",
+            None if during_output else start,
+            cut_off=cut_off,
         )
         answer.accounted = 0 if skipped is None else len(submitted)
         return answer
@@ -459,7 +469,7 @@ class Conversation:
         if not (self._draft or vanished) or not self._composer.empty.mark or self.awaits_draft:
             return False
         if self._draft:
-            self._sent.append(Sent(None, self._draft, phase="submitted"))
+            self._sent.append(OutstandingMessage(None, self._draft, phase="submitted"))
             self._draft = ""
         else:
             vanished[-1].phase = "submitted"
@@ -528,7 +538,7 @@ class Conversation:
             return
         for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
             sent.phase = "submitted"
-            sent.amid = self._turns.goes_on or any(other.amid for other in self._sent)
+            sent.during_output = self._turns.goes_on or any(other.during_output for other in self._sent)
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:
