@@ -6,6 +6,7 @@ It begins with tmux's current screen, or continues where an earlier process ende
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from streamrelay.delta.inputs import Began, Ended, HandedOver, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.delta.profiles import Profile
@@ -25,6 +26,10 @@ from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
+
+
+PanePhase = Literal["connecting", "resuming", "live", "moved", "recovering", "closed"]
+"""Where a pane is in its life; docs/architecture.md has the diagram."""
 
 
 class PanePipeline(PaneRuntime):
@@ -133,10 +138,10 @@ class PanePipeline(PaneRuntime):
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); the scheduler renders them at this pane's turn.
 
-        During a recovery query they are dropped, because the reply comes after them and contains them.
+        In every other phase than live and moved they are dropped: the reply of the pending query comes after them and
+        contains them.
         """
-        waits = self._resuming or (self._missing.reason is not None and not self.has_moved)
-        if self._seeded and not self.closed and not waits:
+        if self.phase in {"live", "moved"}:
             super().output(data, read_at)
 
     def check(self, selfcheck: SelfCheck, reply: Sequence[Sequence[bytes]]) -> SelfCheckResult | None:
@@ -165,6 +170,19 @@ class PanePipeline(PaneRuntime):
         """Note that the connection has ended: pending queries stay unanswered, and output is missing from here on."""
         self._missing.disconnected()
         self.missed("detached")
+
+    @property
+    def phase(self) -> PanePhase:
+        """Where the pane is in its life; its output counts while it is live or moved."""
+        if self.closed:
+            return "closed"
+        if not self._seeded:
+            return "connecting"
+        if self._resuming:
+            return "resuming"
+        if self._missing.reason is None:
+            return "live"
+        return "moved" if self.has_moved else "recovering"
 
     @property
     def has_moved(self) -> bool:
