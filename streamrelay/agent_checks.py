@@ -1,7 +1,7 @@
 """The checks of `streamrelay doctor` for agents: which are installed or running, and which lane each offers.
 
-Nothing is assumed of a version. An installed agent is asked for its version and its options; the process of a running
-one is looked at, and its API is asked.
+The checks assume nothing about a version. They run an installed agent with `--version` and `--help`. They look at the
+process of a running agent, and ask its API.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ ASK_TIMEOUT: Final = 20.0
 """Seconds for an agent to print its version or its options."""
 MAX_OUTPUT: Final = 200_000
 _VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?")
-_ABSENT: Final[dict[Absence, str]] = {
+_NO_API: Final[dict[Absence, str]] = {
     "no_process": "its process is not accessible",
     "no_server": "it serves no API",
     "protected": "its API wants a password, so messages are typed",
@@ -38,29 +38,31 @@ _ABSENT: Final[dict[Absence, str]] = {
 async def check_installed_agents(profiles: Sequence[AgentProfile], path: str, choice: LaneChoice) -> Check:
     """Return the installed agents with version and lanes; `path` is the PATH that is searched."""
     agents = [profile for profile in profiles if profile.kind == "agent"]
-    installed = [(each, where) for each in agents if (where := shutil.which(each.start.command[0], path=path))]
+    installed = [
+        (profile, program) for profile in agents if (program := shutil.which(profile.start.command[0], path=path))
+    ]
     if not installed:
         return Check("agents", "ok", "none is installed")
-    described = await asyncio.gather(*(_describe(profile, where) for profile, where in installed))
-    unused = any(offers for _, offers in described) and choice == "paste"
-    hint = "; messages are typed, because delivery.lane is paste" if unused else ""
-    return Check("agents", "ok", "; ".join(words for words, _ in described) + hint)
+    described = await asyncio.gather(*(_describe(profile, program) for profile, program in installed))
+    ignores_api = any(offers_api for _, offers_api in described) and choice == "paste"
+    hint = "; messages are typed, because delivery.lane is paste" if ignores_api else ""
+    return Check("agents", "ok", "; ".join(text for text, _ in described) + hint)
 
 
 async def check_running_agents(profiles: Sequence[AgentProfile], panes: Sequence[tuple[str, int, str]]) -> Check:
     """Return which running agents take messages by an API; `panes` are panes, their first processes and commands."""
     found: list[str] = []
     for pane, pid, command in panes:
-        profile = next((each for each in profiles if command in each.reading.commands and each.kind == "agent"), None)
+        profile = next((one for one in profiles if command in one.reading.commands and one.kind == "agent"), None)
         if profile is not None:
             found.append(f"{pane} {profile.name}: {await _running_lane(profile, pid)}")
     return Check("lanes", "ok", "; ".join(found) or "no known agent is running")
 
 
 async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
-    """Return an installed agent in words, and whether it offers an API."""
-    wanted = [_ask(program, "--version")] + ([_ask(program, "--help")] if profile.delivery.native else [])
-    printed, *options = await asyncio.gather(*wanted)
+    """Return the description of an installed agent, and whether it offers an API."""
+    questions = [_ask(program, "--version")] + ([_ask(program, "--help")] if profile.delivery.native else [])
+    printed, *options = await asyncio.gather(*questions)
     version = _VERSION.search(printed)
     name = f"{profile.name} {version[0]}" if version else f"{profile.name} (prints no version)"
     native = profile.delivery.native
@@ -75,6 +77,7 @@ async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
 
 
 async def _running_lane(profile: AgentProfile, pid: int) -> str:
+    """Return how messages reach a running agent, whose first process is `pid`."""
     native = profile.delivery.native
     if native is None and profile.delivery.inbox is not None:
         return f"typed ({await asyncio.to_thread(_inbox, pid)})"
@@ -86,8 +89,8 @@ async def _running_lane(profile: AgentProfile, pid: int) -> str:
     finally:
         await lane.close()
     if server == "no_server":
-        return f"{_ABSENT[server]}; start it with {LANES[native].example}"
-    return _ABSENT[server] if isinstance(server, str) else f"{LANES[native].api} {server[1]} at {server[0]}"
+        return f"{_NO_API[server]}; start it with {LANES[native].example}"
+    return _NO_API[server] if isinstance(server, str) else f"{LANES[native].api} {server[1]} at {server[0]}"
 
 
 def _inbox(pid: int) -> str:

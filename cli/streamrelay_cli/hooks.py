@@ -1,4 +1,4 @@
-"""`streamrelay hooks`: installs the hooks by which agents report the end of a turn; and `hook`, which agents run."""
+"""`streamrelay hooks`: installs the hooks by which agents report the end of a turn. `hook` is what those hooks run."""
 
 import dataclasses
 import shutil
@@ -53,12 +53,12 @@ def remove(printing: PrintingOptions, agent: Agent) -> None:
 
     Everything else in that file stays as it is.
     """
-    printing.output().note("removed" if own_hooks().remove(agent) else "there was none")
+    printing.output().note("the stop hook is removed" if own_hooks().remove(agent) else "there was no stop hook")
 
 
 @command("hook", panel=AGENTS, place=70, hidden=True)
 def hook(
-    agent: Annotated[str, typer.Argument(help="The agent whose hook it is.")],
+    agent: Annotated[str, typer.Argument(help="The agent that runs the hook.")],
     report: Annotated[str, typer.Argument(help="The report as JSON; standard input by default.")] = "",
 ) -> None:
     """Report an agent's hook to the daemon; agents run it.
@@ -74,16 +74,16 @@ def own_hooks() -> StopHooks:
 
 
 def _program() -> str:
-    """Return the absolute command line of this program, for agents to run."""
+    """Return the absolute path of `streamrelay`, which the installed hooks run."""
     started = Path(sys.argv[0])
-    found = str(started.absolute()) if started.name == "streamrelay" and started.exists() else None
-    beside = Path(sys.executable).with_name("streamrelay")
-    return found or shutil.which("streamrelay") or str(beside)
+    if started.name == "streamrelay" and started.exists():
+        return str(started.absolute())
+    return shutil.which("streamrelay") or str(Path(sys.executable).with_name("streamrelay"))
 
 
 def _print(output: CommandOutput, hooks: list[InstalledHook]) -> None:
-    for one in hooks:
+    for installed in hooks:
         if output.as_json:
-            output.json({**dataclasses.asdict(one), "file": str(one.file)})
+            output.json({**dataclasses.asdict(installed), "file": str(installed.file)})
         else:
-            output.line(f"{one.agent}: {one.command or 'no hook'} ({one.event} in {one.file})")
+            output.line(f"{installed.agent}: {installed.command or 'no hook'} ({installed.event} in {installed.file})")

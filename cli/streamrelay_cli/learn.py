@@ -9,14 +9,15 @@ import typer
 from streamrelay.agents import parse_profile
 from streamrelay.errors import RecordingError, UsageError
 from streamrelay.learning import Proof, prove
-from streamrelay.learning import learn as learnt
+from streamrelay.learning import learn as propose
 from streamrelay.recordings import open_recording
 from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, Quiet
 from streamrelay_cli.output import CommandOutput
 
-PROOF = ".proof.json"
+PROOF_SUFFIX = ".proof.json"
+"""What the file with the proof of NAME.toml is called: NAME.proof.json."""
 
 
 @command("learn", panel=AGENTS, place=50)
@@ -55,11 +56,11 @@ def learn(
         raise UsageError(f"not a .toml file: {file}", hint="name it NAME.toml; NAME becomes the name of the profile")
     name = file.stem if file is not None else _name(recording)
     source = "/".join(recording.absolute().parts[-2:]) if recording.is_dir() else recording.name
-    proposal = learnt(open_recording(recording), name=name, source=source, title=title, command=command)
+    proposal = propose(open_recording(recording), name=name, source=source, title=title, command=command)
     if file is not None:
         write_private(file, proposal.text, force=force)
-        proved = msgspec.json.format(msgspec.json.encode(proposal.proof)).decode() + "\n"
-        write_private(file.with_suffix(PROOF), proved, force=force)
+        proof_text = msgspec.json.format(msgspec.json.encode(proposal.proof)).decode() + "\n"
+        write_private(file.with_suffix(PROOF_SUFFIX), proof_text, force=force)
         output.note(f"{file} is a proposal: read it, then put it into the folder that `streamrelay profiles` names")
     elif as_json:
         output.json(msgspec.to_builtins(proposal.proof))
@@ -68,12 +69,13 @@ def learn(
 
 
 def _prove(output: CommandOutput, recording: Path, file: Path) -> None:
+    """Replay a recording with a profile, and print the rows that the profile no longer matches."""
     try:
         profile = parse_profile(file.stem, file.read_text(encoding="utf-8"), source=str(file))
-        proof = msgspec.json.decode(file.with_suffix(PROOF).read_bytes(), type=Proof)
+        proof = msgspec.json.decode(file.with_suffix(PROOF_SUFFIX).read_bytes(), type=Proof)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(
-            f"cannot read {file} and its {PROOF}: {error}",
+            f"cannot read {file} and its {PROOF_SUFFIX}: {error}",
             hint=f"write both with: streamrelay learn RECORDING -o {file}",
         ) from error
     missed = prove(profile, proof, open_recording(recording))
@@ -84,5 +86,6 @@ def _prove(output: CommandOutput, recording: Path, file: Path) -> None:
 
 
 def _name(recording: Path) -> str:
+    """Return a name for the profile: that of the recording, without characters that a file name should not have."""
     name = recording.name.partition(".")[0] or "program"
     return "".join(character if character.isalnum() or character in "-_" else "-" for character in name)

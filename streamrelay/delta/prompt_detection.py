@@ -1,7 +1,7 @@
-"""When a program waits for a person: what its open line says while it rests, or which dialog it has put up.
+"""Detects that a program waits for a person: by the line at its cursor while the screen rests, or by a dialog.
 
-Only signs that no ordinary output leaves standing at the cursor are here; what is special about one program's dialogs
-belongs into its profile.
+The patterns here match text that ordinary output does not leave at the cursor. Patterns for the dialogs of one program
+belong in its profile.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from streamrelay.events import NeedKind, NeedsHuman
 from streamrelay.vt.engine import Engine
 
 REST = 0.3
-"""Seconds the screen must have stood still: a question that is answered at once needs no person."""
+"""Seconds without output before the screen is read: a question that is answered at once needs no person."""
 
-LATEST = 1.0
-"""Seconds after which a screen is looked at that never rests: a spinner may turn beside a question."""
+MAX_WAIT = 1.0
+"""Seconds after which a screen is read although it changes: a spinner may turn beside a question."""
 
 
 class Sign(NamedTuple):
-    """A kind of waiting, and how the open line reads then."""
+    """What a program waits for, and the pattern of the line at its cursor."""
 
     kind: Literal["password", "confirmation"]
     pattern: regex.Pattern[str]
@@ -47,12 +47,12 @@ _SECRET = regex.compile(
 
 
 def asks_for_secret(open_line: str) -> bool:
-    """Tell whether a line at the cursor can be the question for a secret, where the terminal hides what is typed."""
+    """Return whether the line at the cursor may ask for a secret; the caller knows that the terminal hides input."""
     return bool(open_line.strip()) and _SECRET.search(open_line) is not None
 
 
 class PromptDetector:
-    """Watches one screen for what only a person may answer, and tells each question once."""
+    """Watches one screen for questions that only a person may answer, and emits each question once."""
 
     def __init__(
         self,
@@ -69,45 +69,46 @@ class PromptDetector:
         self._conversation = conversation
         self._cutter = cutter
         self.due: float | None = None
-        """When the screen is to be looked at next (stream time)."""
+        """When to read the screen next (stream time); None for not at all."""
         self.kind: NeedKind | None = None
-        """What a person is needed for right now."""
+        """What the program waits for; None if it needs no person."""
         self.dialog: Dialog | None = None
-        """The dialog that stood there at the last look."""
+        """The dialog on the screen when it was last read."""
         self._latest: float | None = None
         self._asked: tuple[int, str] | None = None
 
     @property
     def asked(self) -> str:
-        """The question that stands, as one line; empty if no person is needed."""
+        """The open question, as one line; empty if no person is needed."""
         return "" if self._asked is None else self._asked[1]
 
     @property
     def rows(self) -> list[str]:
-        """The screen, without blanks at the ends of its rows."""
+        """The rows of the screen, without blanks at their ends."""
         return [self._engine.row(y).text.rstrip() for y in range(self._engine.lines)]
 
     def changed(self, now: float) -> None:
-        """The program printed something. What a person is needed for stands until a look has shown otherwise."""
+        """Note output of the program at `now`; an open question stays open until the screen is read again."""
         self.due = None
         if self._latest is None:
-            self._latest = now + LATEST
+            self._latest = now + MAX_WAIT
 
     def rests(self, since: float, now: float) -> None:
-        """The screen rests since then."""
+        """Note at `now` that the program has printed nothing since `since`, and set when to read the screen."""
         due = since + REST if self._latest is None else min(since + REST, self._latest)
         self.due = max(now, due)
 
     def pass_by(self) -> None:
-        """What the program printed cannot be a question, and none stood there: nothing needs to be looked at."""
+        """Skip the next reading: the output cannot be a question, and none was open."""
         self.due = self._latest = None
 
-    def look(self, *, converses: bool, half: bool = False) -> None:
-        """Look at the screen of a program that prints or `converses`; what is news is said.
+    def look(self, *, converses: bool, partial: bool = False) -> None:
+        """Read the screen of a program that prints or `converses`, and emit a question that is new.
 
-        Half a picture can show a dialog that the program does not mean: it stops a sender, but is told at a rest only.
+        A `partial` repaint can show a dialog that the program did not finish. Such a dialog stops a sender at once, and
+        is emitted only when the screen rests.
         """
-        if not half:
+        if not partial:
             self.due = self._latest = None
         rows = self.rows
         dialog = self._dialog(rows)
@@ -120,7 +121,7 @@ class PromptDetector:
             if self.kind is not None and not converses:
                 printing.ask()
         self.dialog = dialog or open_dialog(text)
-        if half:
+        if partial:
             return
         asked = (line, text) if self.kind is not None else None
         if self.kind is not None and asked != self._asked:
@@ -129,7 +130,7 @@ class PromptDetector:
 
     @property
     def shows_dialog(self) -> bool:
-        """Whether a dialog stands where an answer would be read: it is no part of it."""
+        """Whether the screen shows a dialog, whose rows are no part of an answer."""
         return self._dialog(self.rows) is not None
 
     def _dialog(self, rows: Sequence[str]) -> Dialog | None:
@@ -139,7 +140,7 @@ class PromptDetector:
 
 
 def open_dialog(open_line: str) -> Dialog | None:
-    """Return the question at the cursor as a dialog, whose keys are the letters that it names; None without one."""
+    """Return a yes-or-no question at the cursor as a dialog with the keys y and n; None if there is none."""
     kind = needed_for(open_line)
     if kind is None or kind == "password":
         return None
@@ -147,5 +148,5 @@ def open_dialog(open_line: str) -> Dialog | None:
 
 
 def needed_for(open_line: str) -> Literal["password", "confirmation"] | None:
-    """Return what a program wants from a person, judged by the line at its cursor."""
+    """Return what a program waits for, by the line at its cursor; None if it needs no person."""
     return next((sign.kind for sign in SIGNS if sign.pattern.search(open_line)), None)

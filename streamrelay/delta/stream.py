@@ -364,7 +364,7 @@ class DeltaStream:
         self._builder.now = now
         if self._unsettled and now >= self._rests_at:
             self._settle()
-        self._detector.look(converses=self.converses, half=self.converses and self._unsettled)
+        self._detector.look(converses=self.converses, partial=self.converses and self._unsettled)
         return self._builder.taken()
 
     def _ended(self, told: Ended) -> Batch:

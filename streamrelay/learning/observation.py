@@ -56,7 +56,7 @@ class Observation:
     lines: int
     seconds: float = 0.0
     pictures: list[ObservedScreen] = field(default_factory=list)
-    told: list[TerminalReport] = field(default_factory=list)
+    reports: list[TerminalReport] = field(default_factory=list)
     pastes: list[tuple[float, bool]] = field(default_factory=list)
     """The times when the program switched bracketed paste on (True) and off."""
     commands: list[tuple[float, str]] = field(default_factory=list)
@@ -165,7 +165,7 @@ class _Watcher:
                 self._screen.seed(screen)
                 seen.commands.append((t, command))
                 if title:
-                    seen.told.append(TerminalReport(t, "title", title))
+                    seen.reports.append(TerminalReport(t, "title", title))
                 self._last = t
             case Reseeded(t=t, screen=screen):
                 self._screen.seed(screen)
@@ -187,7 +187,7 @@ class _Watcher:
         for event in self._screen.take().events:
             match event.kind:
                 case "title" | "agent_state":
-                    self._seen.told.append(TerminalReport(t, event.kind, event.payload))
+                    self._seen.reports.append(TerminalReport(t, event.kind, event.payload))
                 case "bracketed_paste_on" | "bracketed_paste_off":
                     self._seen.pastes.append((t, event.kind == "bracketed_paste_on"))
                 case _:

@@ -55,10 +55,10 @@ def _commands(seen: Observation, command: str | None) -> Iterator[Finding]:
 
 
 def _app(seen: Observation) -> Iterator[FoundValue]:
-    for told in seen.told:
-        if told.kind == "agent_state" and (app := _APP.search(told.text)) is not None:
-            why = f"OSC 7501 names it, first at {told.t:.3f} s"
-            yield FoundValue("recognise.signs", rf"\bapp={regex.escape(app['name'])}\b", why, told.text, told.t)
+    for report in seen.reports:
+        if report.kind == "agent_state" and (app := _APP.search(report.text)) is not None:
+            why = f"OSC 7501 names it, first at {report.t:.3f} s"
+            yield FoundValue("recognise.signs", rf"\bapp={regex.escape(app['name'])}\b", why, report.text, report.t)
             return
 
 
@@ -66,7 +66,9 @@ def _titles(seen: Observation) -> Iterator[FoundValue]:
     """Yield a title from before the first message, unless it names a folder, a host or a user."""
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = seen.picture(first)
-    titles = [told for told in seen.told if told.kind == "title" and told.t < first and not _BRAILLE.match(told.text)]
+    titles = [
+        told for told in seen.reports if told.kind == "title" and told.t < first and not _BRAILLE.match(told.text)
+    ]
     if not titles:
         return
     title = titles[-1].text.strip()

@@ -13,11 +13,11 @@ _LAG = 1.0
 
 
 def states(seen: Observation) -> Iterator[Finding]:
-    """Yield the titles at work and at rest, and notes about signs that need no profile."""
+    """Yield patterns for the titles of a busy and of an idle program, and notes on signs that need no pattern."""
     if not seen.works:
         yield NoFinding("state.busy_titles", "no message was answered in this recording, so the busy screen is unknown")
         return
-    titles = [told for told in seen.told if told.kind == "title"]
+    titles = [report for report in seen.reports if report.kind == "title"]
     yield from _titles(seen, titles)
     yield from _osc(seen)
     yield from _paste(seen)
@@ -27,24 +27,26 @@ def _titles(seen: Observation, titles: list[TerminalReport]) -> Iterator[Finding
     if not titles:
         yield NoFinding("state.busy_titles", "no title was ever set")
         return
-    spinning = [told for told in titles if told.text and ord(told.text[0]) in _BRAILLE and seen.at_work(told.t)]
+    spinning = [title for title in titles if title.text and ord(title.text[0]) in _BRAILLE and seen.at_work(title.t)]
     if spinning:
         times = f"{spinning[0].t:.3f} to {spinning[-1].t:.3f} s"
-        yield NoFinding("state.busy_titles", f"titles that begin with braille at work ({times}): understood without")
+        yield NoFinding(
+            "state.busy_titles", f"titles that begin with braille at work ({times}): recognised without a profile"
+        )
         return
     busy: dict[str, TerminalReport] = {}
     idle: dict[str, TerminalReport] = {}
     for start, stop in seen.works:
-        for title in (_standing(titles, start), _standing(titles, stop + _LAG)):
-            if title is not None:
-                idle.setdefault(title.text.rstrip(), title)
-        for told in titles:
-            if start < told.t < stop:
-                busy.setdefault(told.text.rstrip(), told)
-    busy = {text: told for text, told in busy.items() if text not in idle and not _begins_alike(text, idle)}
+        for idle_title in (_title_at(titles, start), _title_at(titles, stop + _LAG)):
+            if idle_title is not None:
+                idle.setdefault(idle_title.text.rstrip(), idle_title)
+        for title in titles:
+            if start < title.t < stop:
+                busy.setdefault(title.text.rstrip(), title)
+    busy = {text: title for text, title in busy.items() if text not in idle and not _begins_alike(text, idle)}
     if not busy or not idle:
         yield NoFinding(
-            "state.busy_titles", "the titles at work were those at rest, or did not come back: they tell nothing"
+            "state.busy_titles", "the titles at work were those at rest, or did not come back, so they are no sign"
         )
         return
     backwards = zip(*(text[::-1] for text in (*busy, *idle)), strict=False)
@@ -55,26 +57,29 @@ def _titles(seen: Observation, titles: list[TerminalReport]) -> Iterator[Finding
 
 def _found(key: Key, titles: dict[str, TerminalReport], tail: int, when: str) -> Iterator[FoundValue]:
     """Yield patterns for the beginnings of titles; their common end is the folder or the topic."""
-    for text, told in titles.items():
+    for text, title in titles.items():
         head = text[: len(text) - tail].rstrip()
         if head:
-            why = f"stood {when}, first from {told.t:.3f} s on"
-            yield FoundValue(key, f"^{quoted(head)}", why, text, told.t)
+            why = f"stood {when}, first from {title.t:.3f} s on"
+            yield FoundValue(key, f"^{quoted(head)}", why, text, title.t)
 
 
-def _standing(titles: list[TerminalReport], t: float) -> TerminalReport | None:
-    return next((told for told in reversed(titles) if told.t <= t), None)
+def _title_at(titles: list[TerminalReport], t: float) -> TerminalReport | None:
+    """Return the title that is set at `t`; None before the first one."""
+    return next((title for title in reversed(titles) if title.t <= t), None)
 
 
 def _begins_alike(text: str, others: dict[str, TerminalReport]) -> bool:
+    """Return whether a title begins another one, or begins with it, so that one pattern would match both."""
     return any(other and (text.startswith(other) or other.startswith(text)) for other in others)
 
 
 def _osc(seen: Observation) -> Iterator[Finding]:
-    told = [one for one in seen.told if one.kind == "agent_state"]
-    if told:
+    reports = [report for report in seen.reports if report.kind == "agent_state"]
+    if reports:
         yield NoFinding(
-            "state.idle_titles", f"OSC 7501 tells the state, first at {told[0].t:.3f} s: understood without"
+            "state.idle_titles",
+            f"OSC 7501 tells the state, first at {reports[0].t:.3f} s: recognised without a profile",
         )
 
 
@@ -84,5 +89,5 @@ def _paste(seen: Observation) -> Iterator[Finding]:
         on = [t for t, wanted in seen.pastes if wanted and t >= stop - _LAG]
         if off and on:
             pair = f"withdrawn at {off[0]:.3f} s, asked for again at {on[0]:.3f} s"
-            yield NoFinding("state.idle_titles", f"bracketed paste was {pair}: understood without")
+            yield NoFinding("state.idle_titles", f"bracketed paste was {pair}: recognised without a profile")
             return

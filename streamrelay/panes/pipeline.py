@@ -27,7 +27,6 @@ from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
-
 PanePhase = Literal["connecting", "resuming", "live", "moved", "recovering", "closed"]
 """Where a pane is in its life; docs/architecture.md has the diagram."""
 

@@ -14,6 +14,7 @@ from streamrelay.panes.subscription import Subscription
 from streamrelay.recordings.writer import RecordingWriter
 
 WRITE_EVERY = 0.25
+"""Seconds between two writes."""
 MAX_PENDING_BYTES = 64 << 20
 """Bytes of output that may wait to be written."""
 
@@ -25,11 +26,12 @@ class Recorder:
         self.bytes = 0
         """Bytes of output taken so far."""
         self.messages = 0
-        """Messages that were submitted."""
+        """Messages submitted to the program so far."""
         self.error: RecordingError | None = None
-        self.failed: Callable[[], None] | None = None
+        self.on_failure: Callable[[], None] | None = None
         """Called when the recording cannot go on."""
-        self.began = False
+        self.has_entries = False
+        """Whether any entry was taken; a recording without one is deleted."""
         self._writer = writer
         self._waiting: list[Input] = []
         self._waiting_bytes = 0
@@ -37,7 +39,7 @@ class Recorder:
 
     def take(self, entry: Input) -> None:
         """Take an entry; never waits."""
-        self.began = True
+        self.has_entries = True
         if self.error is not None:
             return
         if isinstance(entry, Output):
@@ -72,12 +74,12 @@ class Recorder:
     def _fail(self, error: RecordingError) -> None:
         self.error = error
         self._waiting = []
-        if self.failed is not None:
-            self.failed()
+        if self.on_failure is not None:
+            self.on_failure()
 
 
 class Recorded:
-    """A pane that is being recorded: its events as they happen, and its counts."""
+    """What the caller of a recording sees: the pane's events as they happen, and counts."""
 
     def __init__(self, stream: Subscription, recorder: Recorder) -> None:
         self.stream = stream
@@ -105,7 +107,7 @@ async def recording_into(writer: RecordingWriter) -> AsyncIterator[Recorder]:
         finally:
             recorder.end()
             await writing
-            if not recorder.began:
+            if not recorder.has_entries:
                 writer.discard()
         if recorder.error is not None:
             raise recorder.error

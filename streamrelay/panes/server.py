@@ -193,7 +193,7 @@ class Server:
             recording_into(RecordingWriter(path, force=force)) as recorder,
             self._watch((info.pane,), queue, recorder.take) as stream,
         ):
-            recorder.failed = stream.close
+            recorder.on_failure = stream.close
             yield Recorded(stream, recorder)
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Running several things until one of them ends."""
+"""Runs coroutines side by side until the first one ends."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 async def until_first(*coroutines: Coroutine[Any, Any, Result]) -> Result:
-    """Run all until the first one ends, end the others, and return its result or raise its error."""
+    """Run the coroutines until one of them ends, cancel the others, and return its result or raise its error."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -32,18 +32,18 @@ class TimelineMark(NamedTuple):
 
 
 class Timeline:
-    """Collects the pictures and marks of one pane."""
+    """Collects the snapshots and marks of one pane."""
 
     def __init__(self, log: PaintLog) -> None:
         self.marks: list[TimelineMark] = []
-        self.pictures: list[TimelineSnapshot] = []
+        self.snapshots: list[TimelineSnapshot] = []
         self.left_out = 0
         """Pictures that were dropped because there were too many."""
         self._log = log
         self._last: float | None = None
 
     def before(self, t: float) -> None:
-        """Take a picture if the pane has rested when more is printed at `t`."""
+        """Take a snapshot if the pane has rested when more is printed at `t`."""
         if self._last is not None and t - self._last >= SETTLE:
             self.look()
 
@@ -63,13 +63,13 @@ class Timeline:
         if self._last is None:
             return
         rows = tuple((line, len(line.states) - 1) if line.text else None for line in self._log.screen)
-        if not self.pictures or self.pictures[-1].rows != rows:
-            self.pictures.append(TimelineSnapshot(self._last, rows))
+        if not self.snapshots or self.snapshots[-1].rows != rows:
+            self.snapshots.append(TimelineSnapshot(self._last, rows))
         self._last = None
-        if len(self.pictures) > MAX_SNAPSHOTS:
-            kept = [self.pictures[0], *self.pictures[1:-1:2], self.pictures[-1]]
-            self.left_out += len(self.pictures) - len(kept)
-            self.pictures = kept
+        if len(self.snapshots) > MAX_SNAPSHOTS:
+            kept = [self.snapshots[0], *self.snapshots[1:-1:2], self.snapshots[-1]]
+            self.left_out += len(self.snapshots) - len(kept)
+            self.snapshots = kept
 
 
 def _mark(event: Event) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A person's seat at a session of the council that a service holds open; see `streamrelay.council.console`."""
+"""A person's access to a council session that a daemon holds open (`streamrelay.council.console.Seat`)."""
 
 from streamrelay.council import commands
 from streamrelay.council.console import WriteFile, write_export
@@ -6,18 +6,18 @@ from streamrelay.council.store import CouncilStore
 from streamrelay.service.api import Council
 from streamrelay.service.interface import Service
 
-_REST = 60.0
-"""Seconds of one call that waits for the end of all answers."""
+_WAIT = 60.0
+"""Seconds that one request waits for the end of all answers."""
 
 
 class ServiceSeat:
-    """The seat at one open session. Files are written by this process, all else is done by the service."""
+    """The seat at one open session. This process writes files; the service does everything else."""
 
     def __init__(self, service: Service, council: Council, store: CouncilStore, write: WriteFile) -> None:
         self._service, self._council, self._store, self._write = service, council, store, write
 
     async def enter(self, text: str) -> str:
-        """See `Seat`."""
+        """Execute a typed line, and return the text to show; raises UsageError (see `Seat`)."""
         match commands.parse(text):
             case commands.Export(file):
                 return await write_export(self._store, self._council.council, file, self._write)
@@ -25,8 +25,8 @@ class ServiceSeat:
                 return (await self._service.enter_council(self._council.council, text)).shown
 
     async def wait_until_idle(self) -> None:
-        """See `Seat`."""
-        while not await self._service.rest_council(self._council.council, _REST):
+        """Wait until no member speaks, or the session has ended."""
+        while not await self._service.rest_council(self._council.council, _WAIT):
             pass
 
     async def leave(self) -> bool:

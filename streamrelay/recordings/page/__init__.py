@@ -1,8 +1,8 @@
-"""The explanation of a recording as one HTML page that needs nothing else.
+"""Renders the explanation of a recording as one HTML page that loads nothing from elsewhere.
 
-Pane output is hostile to the page that shows it. So the page's policy allows its own script and style by their
-hashes and nothing from anywhere; text goes into it as JSON in ASCII in which no `<` is left, and out of it into text
-nodes alone (page.js), where characters that cannot be seen, or that turn text around, are spelled out.
+Pane output may attack the page that shows it. The page's content security policy allows only its own script and style,
+by their hashes. Text enters the page as ASCII JSON without `<`. The script (page.js) writes it into text nodes only,
+and spells out characters that are invisible or reverse the text.
 """
 
 import base64
@@ -19,11 +19,11 @@ from streamrelay.recordings.paint_log import PaintLog
 from streamrelay.recordings.painted_rows import Span
 from streamrelay.recordings.timeline import TimelineSnapshot
 
-_TOO_MANY = " Only some of its pictures are shown: {left_out} more were left out."
+_TOO_MANY = " Only some of its snapshots are shown: {left_out} more were left out."
 
 
 def page(name: str, explained: ExplainedRecording) -> str:
-    """Return the page for a recording called `name`; `explained.lines` may be fewer than there are."""
+    """Return the page for a recording called `name`; `explained.lines` may be a selection of its lines."""
     files = resources.files(__name__)
     style, script, frame = ((files / f"page.{kind}").read_text("utf-8") for kind in ("css", "js", "html"))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
@@ -50,7 +50,7 @@ def _plain(name: str) -> str:
 
 
 def _json(value: object) -> str:
-    """Return JSON that is nothing else in HTML either: `</script>` or `<!--` would end it."""
+    """Return JSON that is safe inside HTML: without `<`, no `</script>` or `<!--` can end it."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -103,7 +103,7 @@ def _pane(screens: Screens) -> dict[str, Any]:
     return {
         "rows": rows,
         "spans": [_span(log, span) for span in spans],
-        "pictures": _pictures(log, timeline.pictures),
+        "pictures": _snapshots(log, timeline.snapshots),
         "marks": timeline.marks,
     }
 
@@ -117,14 +117,18 @@ def _span(log: PaintLog, span: Span) -> tuple[float, int, int, str]:
     return log.time_of(start), start, stop, escaped(memoryview(log.output)[start:stop])
 
 
-def _pictures(log: PaintLog, pictures: list[TimelineSnapshot]) -> list[tuple[float, int, list[tuple[int, int, int]]]]:
-    """Return of each picture time, height, and what changed since the one before: place, row, state; -1 for none."""
+def _snapshots(log: PaintLog, snapshots: list[TimelineSnapshot]) -> list[tuple[float, int, list[tuple[int, int, int]]]]:
+    """Return each snapshot as its time, its height, and the rows that changed since the snapshot before.
+
+    A changed row is its place on the screen, the number of its line, and the number of that line's state; a row that
+    became empty has -1 for both.
+    """
     numbers = {line: number for number, line in enumerate(log.lines)}
-    told: list[tuple[float, int, list[tuple[int, int, int]]]] = []
+    described: list[tuple[float, int, list[tuple[int, int, int]]]] = []
     before: dict[int, tuple[int, int]] = {}
-    for picture in pictures:
-        now = {y: (numbers[place[0]], place[1]) for y, place in enumerate(picture.rows) if place is not None}
-        changes = [(y, *now.get(y, (-1, -1))) for y in range(len(picture.rows)) if now.get(y) != before.get(y)]
-        told.append((picture.t, len(picture.rows), changes))
+    for snapshot in snapshots:
+        now = {y: (numbers[place[0]], place[1]) for y, place in enumerate(snapshot.rows) if place is not None}
+        changes = [(y, *now.get(y, (-1, -1))) for y in range(len(snapshot.rows)) if now.get(y) != before.get(y)]
+        described.append((snapshot.t, len(snapshot.rows), changes))
         before = now
-    return told
+    return described
