@@ -13,12 +13,12 @@ from typing import Self
 
 from streamrelay.children import ended, send_signal, start_child, uncut
 from streamrelay.control.guard import ClientGuard
-from streamrelay.control.transport import GRACE, ControlChannel, happens, leave
+from streamrelay.control.transport import GRACE, ChannelTransport, ControlChannel, happens, leave
 
 _STDERR_LIMIT = 4096
 
 
-class PipeTransport:
+class PipeTransport(ChannelTransport):
     """A control client with its standard streams on pipes."""
 
     def __init__(
@@ -32,9 +32,9 @@ class PipeTransport:
         owned: contextlib.ExitStack,
     ) -> None:
         """Take over what the stacks hold: `stdin` what leaves the child alone, `owned` the rest."""
+        super().__init__(channel)
         self._process = process
         self._guard = guard
-        self._channel = channel
         self._said = bytearray()
         self._stderr = stderr
         self._closed = False
@@ -81,16 +81,6 @@ class PipeTransport:
         return self._process.pid
 
     @property
-    def descriptors(self) -> tuple[int, int]:
-        """The file descriptors from which the stream is read, and to which lines are written."""
-        return self._channel.descriptors
-
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait for the pipe to take them."""
-        return self._channel.unsent
-
-    @property
     def status(self) -> int | None:
         """With which status the child ended."""
         status = self._process.returncode
@@ -100,18 +90,6 @@ class PipeTransport:
     def stderr(self) -> str:
         """The beginning of what the child wrote to its standard error."""
         return self._said.decode("utf-8", "replace").strip()
-
-    def write(self, data: bytes) -> None:
-        """Send bytes, in order, without blocking."""
-        self._channel.write(data)
-
-    def pause_reading(self) -> None:
-        """Leave what the child says where it is."""
-        self._channel.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Go on reading."""
-        self._channel.resume_reading()
 
     async def close(self) -> None:
         """Close the child's standard input, and wait until it is gone."""

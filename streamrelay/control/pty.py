@@ -14,19 +14,19 @@ from typing import Self
 
 from ptyprocess import PtyProcess
 
-from streamrelay.control.transport import ControlChannel, leave
+from streamrelay.control.transport import ChannelTransport, ControlChannel, leave
 
 _POLL = 0.005
 
 
-class PtyTransport:
+class PtyTransport(ChannelTransport):
     """A control client on a pseudoterminal."""
 
     stderr = ""
 
     def __init__(self, process: PtyProcess, channel: ControlChannel) -> None:
+        super().__init__(channel)
         self._process = process
-        self._channel = channel
         self._closed = False
 
     @classmethod
@@ -54,32 +54,10 @@ class PtyTransport:
         return pid
 
     @property
-    def descriptors(self) -> tuple[int, int]:
-        """The file descriptors from which the stream is read, and to which lines are written."""
-        return self._channel.descriptors
-
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait for the terminal to take them."""
-        return self._channel.unsent
-
-    @property
     def status(self) -> int | None:
         """With which status the child ended."""
         status: int | None = self._process.exitstatus
         return status
-
-    def write(self, data: bytes) -> None:
-        """Send bytes, in order, without blocking."""
-        self._channel.write(data)
-
-    def pause_reading(self) -> None:
-        """Leave what the child says where it is."""
-        self._channel.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Go on reading."""
-        self._channel.resume_reading()
 
     async def close(self) -> None:
         """Send an empty line, and wait until the child is gone."""

@@ -263,6 +263,35 @@ class ControlChannel:
         self.sent.set()
 
 
+class ChannelTransport:
+    """The part of a transport that its channel does: bytes in both directions."""
+
+    def __init__(self, channel: ControlChannel) -> None:
+        self._channel = channel
+
+    @property
+    def descriptors(self) -> tuple[int, int]:
+        """The file descriptors from which the stream is read, and to which lines are written."""
+        return self._channel.descriptors
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that were written and that the child has not taken."""
+        return self._channel.unsent
+
+    def write(self, data: bytes) -> None:
+        """Send bytes, in order, without blocking."""
+        self._channel.write(data)
+
+    def pause_reading(self) -> None:
+        """Stop reading; the child waits."""
+        self._channel.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Continue to read."""
+        self._channel.resume_reading()
+
+
 async def happens(event: asyncio.Event, within: float) -> bool:
     """Wait for an event, at most `within` seconds; return whether it came."""
     try:
