@@ -28,7 +28,8 @@ def check_installation(path: str) -> Iterator[Check]:
     yield check_packages(installation, distribution)
     yield from check_extras(installation)
     others = [one.version for one in distributions(name=_OTHER_PROJECT) if one.read_text("INSTALLER")]
-    yield check_clash(installation, others, find_shadows(Path(__file__).parent, _import_path()))
+    own = (Path(__file__).parent, Path(installation.source, "streamrelay"))
+    yield check_clash(installation, others, find_shadows(own, _import_path()))
     yield check_command(installation.environment / "bin" / "streamrelay", path)
 
 
@@ -84,12 +85,16 @@ def check_clash(installation: Installation, others: Sequence[str], shadows: Sequ
     return Check("name clash", "ok", "nothing else is called streamrelay")
 
 
-def find_shadows(own: Path, import_path: Iterable[Path]) -> list[Path]:
-    """Return the other packages or modules named `streamrelay` on an import path; `own` is this package's folder."""
+def find_shadows(own: Iterable[Path], import_path: Iterable[Path]) -> list[Path]:
+    """Return the other packages or modules named `streamrelay` on an import path.
+
+    `own` are the folders of this package: the installed one, and that of the clone it was installed from.
+    """
+    known = {folder.resolve() for folder in own}
     found: dict[Path, None] = {}
     for folder in import_path:
         for candidate in (folder / "streamrelay" / "__init__.py", folder / "streamrelay.py"):
-            if candidate.is_file() and candidate.resolve().parent != own.resolve():
+            if candidate.is_file() and candidate.resolve().parent not in known:
                 found[candidate] = None
     return list(found)
 

@@ -202,10 +202,10 @@ class Outbox:
         rows = await self._database.do(lambda connection: connection.execute(query, (server,)).fetchall())
         return [row[0] for row in rows]
 
-    async def counts(self) -> dict[DeliveryState, int]:
-        """Return the number of deliveries in each state."""
-        query = "SELECT state, count(*) FROM deliveries GROUP BY state"
-        return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
+    async def counts(self, server: str) -> dict[DeliveryState, int]:
+        """Return the number of deliveries to the panes of a server in each state."""
+        query = "SELECT state, count(*) FROM deliveries WHERE server = ? GROUP BY state"
+        return dict(await self._database.do(lambda connection: connection.execute(query, (server,)).fetchall()))
 
     async def find(self, message_id: str) -> list[OutboxEntry]:
         """Return the deliveries of a message, one for each pane of each server, oldest first."""

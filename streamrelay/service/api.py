@@ -210,7 +210,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     links: int
     relays: int
     deliveries: Mapping[str, int]
-    """The number of messages in each state."""
+    """The number of messages to panes of this tmux server in each state."""
     subscribers: int
     problems: Sequence[str] = ()
     gatherings: int = 0

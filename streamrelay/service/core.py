@@ -22,7 +22,7 @@ from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import KEPT, Outbox, server_key
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import ConfigError, StorageError, StreamrelayError, UsageError
+from streamrelay.errors import ConfigError, StorageError, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.events import Event, GatheringClosed, Piece, Receipt
 from streamrelay.gathering.library import load_texts
 from streamrelay.gathering.prompts import PromptTexts
@@ -216,7 +216,15 @@ class Core:
         """Return the session with this id, title or pane; raises TargetNotFound and UsageError."""
         if self.federation is not None:
             name = name.removesuffix(f"@{self.federation.node.name}")
-        return await self.sessions.find(name)
+        try:
+            return await self.sessions.find(name)
+        except TargetNotFound as error:
+            rest, _, node = name.rpartition("@")
+            if not (rest and node) or (self.federation is not None and self.federation.node.far(name) is not None):
+                raise
+            words = f"no session is called {name!r}, and {node!r} is no peer of this machine"
+            hint = "set federation.peers to name other machines: docs/federation.md"
+            raise TargetNotFound(words, hint=hint, data=error.data) from error
 
     async def place(self, name: str) -> Place:
         """Return the journal place of a session, running or ended; raises TargetNotFound.

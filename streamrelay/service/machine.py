@@ -264,7 +264,7 @@ class ServiceMachine:
         for link in self.links.links():
             if link.link_id == link_id:
                 return link
-        raise TargetNotFound(f"there is no link {link_id}", hint="`streamrelay link ls` lists them")
+        raise TargetNotFound(f"there is no link {link_id}", hint="`streamrelay status` lists them")
 
     def open_relay(self, relay_id: str, participants: Sequence[Participant], rules: Rules, now: float) -> list[Effect]:
         """Open a relay; raises SessionTaken for a session in another one, and UsageError for invalid participants."""

@@ -143,7 +143,8 @@ async def test_what_is_not_submitted_is_never_forgotten(path: Path) -> None:
         database.execute("UPDATE deliveries SET changed = ?", (time.time() - KEPT - 10,))
     async with Outbox(path) as outbox:
         assert [e.message_id for e in await outbox.unfinished(server=SERVER, pane="%1")] == states[:3]
-        assert await outbox.counts() == dict.fromkeys(states[:3], 1)
+        assert await outbox.counts(SERVER) == dict.fromkeys(states[:3], 1)
+        assert await outbox.counts("another server") == {}
 
 
 @pytest.mark.requirement("DLV-07a")

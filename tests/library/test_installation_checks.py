@@ -52,11 +52,11 @@ def test_another_project_and_a_shadowing_package_are_clashes(tmp_path: Path) -> 
     assert found.status == "failed"
     assert "streamrelay 0.3.1 is installed in /env" in found.found
     assert found.fix == f"{PIP.remove('streamrelay')} && {PIP.reinstall()}"
-    own, other = tmp_path / "a" / "streamrelay", tmp_path / "b" / "streamrelay"
-    for package in (own, other):
+    own, clone, other = (tmp_path / folder / "streamrelay" for folder in ("a", "clone", "b"))
+    for package in (own, clone, other):
         package.mkdir(parents=True)
         (package / "__init__.py").touch()
-    shadows = find_shadows(own, [own.parent, other.parent, tmp_path])
+    shadows = find_shadows([own, clone], [own.parent, clone.parent, other.parent, tmp_path])
     assert shadows == [other / "__init__.py"]
     assert check_clash(PIP, [], shadows).status == "warning"
     assert check_clash(PIP, [], []).status == "ok"

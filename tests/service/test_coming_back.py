@@ -154,6 +154,7 @@ async def test_another_tmux_server_has_nothing_of_it_and_nothing_is_sent_again(s
         await service.create_relay(CreateRelay(participants=members))
         sent = await service.send_message(SendMessage(to="Bob", text="never", message_id="m1"))
         assert sent.delivery.state == "queued"
+        assert (await service.status()).deliveries == {"queued": 1}
         await service.mute("Cy", True)
     stage.tmux.kill()
     for name in ("keeper", "Bob"):
@@ -165,6 +166,7 @@ async def test_another_tmux_server_has_nothing_of_it_and_nothing_is_sent_again(s
         assert [event.reason for event in await journaled(service, LinkClosed)] == ["server_lost"]
         (delivery,) = await service.get_delivery("m1")
         assert (delivery.state, delivery.reason) == ("unconfirmed", "server_lost")
+        assert (await service.status()).deliveries == {}
         assert [event.state for event in await journaled(service, Receipt)][-1] == "unconfirmed"
         assert "never" not in stage.tmux.run("capture-pane", "-p", "-t", "Bob")
         assert service._core.machine.settings.muted == set()

@@ -201,6 +201,9 @@ async def test_what_cannot_be_done_is_refused_before_anything_is(stage: Stage):
                 await service.send_message(request)
         with pytest.raises(UsageError):
             await service.create_link("Ann", "Ann")
+        with pytest.raises(TargetNotFound, match="'beta' is no peer of this machine") as lacking:
+            await service.create_link("Ann", "Bob@beta")
+        assert "federation.peers" in lacking.value.hint
         for call in (service.extend_link("link-0", 1), service.close_link("link-0"), service.stop_relay("r")):
             with pytest.raises(TargetNotFound):
                 await call

@@ -27,7 +27,7 @@ async def status(parts: ServiceParts) -> Status:
         links=len(core.links()),
         relays=len(core.machine.relays.all),
         gatherings=len(core.machine.circles.held),
-        deliveries={str(state): count for state, count in (await core.outbox.counts()).items()},
+        deliveries={str(state): count for state, count in (await core.outbox.counts(core.server_key)).items()},
         subscribers=core.feed.readers,
         problems=(*core.problems, *remote_sessions.problems(core)),
     )
