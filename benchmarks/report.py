@@ -4,8 +4,9 @@
     python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document docs/benchmarks.md]
 
 The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
-figure. `--quick` makes everything small: the spread shows it. `--document` renews the part of a file between
-`<!-- bench: ... -->` and `<!-- end of bench -->`: the figures with which docs/benchmarks.md begins.
+figure. `--quick` makes everything small, as the spread shows, and measures only `BRIEF` unless parts are named.
+`--document` renews the part of a file between `<!-- bench: ... -->` and `<!-- end of bench -->`: the figures with which
+docs/benchmarks.md begins.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import importlib.util
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -34,8 +35,8 @@ class Part(Protocol):
 
 
 QUICK = {
-    "throughput": "--repetitions 3 --transports pipes",
-    "latency": "--repetitions 1 --lines 100 --deliveries 30 --transports pipes",
+    "throughput": "--repetitions 1 --transports pipes --panes 1 --megabytes 2",
+    "latency": "--repetitions 1 --lines 60 --deliveries 20 --transports pipes",
     "relaying": "--listeners 1 20 --lines 5",
     "gathering": "--gatherings 1 --beats 2 --interval 0.8",
     "daemon": "--repetitions 1 --events 2000 --subscribers 1 10",
@@ -56,8 +57,16 @@ QUICK = {
 }
 """Every part, in the order of the report, with what makes it small."""
 PARTS = tuple(name for name in QUICK if importlib.util.find_spec(f"benchmarks.{name}"))
+BRIEF = ("throughput", "latency", "relaying")
+"""What `--quick` measures where no part is named."""
 _BLOCK = re.compile(r"(<!-- bench: [^\n]*-->\n).*?(<!-- end of bench -->)", re.DOTALL)
 _WORDS = {"plain": "plain log lines", "sgr": "coloured log lines", "cjk+emoji": "CJK and emoji", "tui": "repaints"}
+
+
+def chosen(named: Collection[str], *, quick: bool) -> list[str]:
+    """Return the parts to measure, in the order of the report: the named ones, else the brief ones or all."""
+    wanted = named or (BRIEF if quick else PARTS)
+    return [name for name in PARTS if name in wanted]
 
 
 def measure(names: Sequence[str], *, quick: bool) -> dict[str, Report]:
@@ -188,7 +197,7 @@ def renewed(document: str, block: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
-    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions")
+    parser.add_argument("--quick", action="store_true", help=f"small sizes; without PART only {', '.join(BRIEF)}")
     parser.add_argument("--output", type=Path, help="write report.md, its plots and report.json into this folder")
     parser.add_argument("--document", type=Path, help="renew the generated part of this file")
     given = parser.parse_args()
@@ -199,7 +208,7 @@ def main() -> int:
     document = given.document and given.document.read_text(encoding="utf-8")
     if document is not None:
         renewed(document, "")  # better now than after an hour
-    reports = measure([name for name in PARTS if not given.parts or name in given.parts], quick=given.quick)
+    reports = measure(chosen(given.parts, quick=given.quick), quick=given.quick)
     measuring.progress("")
     page = markdown(reports, quick=given.quick)
     if given.output is not None:

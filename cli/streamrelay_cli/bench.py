@@ -38,7 +38,10 @@ def bench(
     parts: Annotated[
         list[str] | None, typer.Argument(metavar="[PART]...", help="What to measure; everything by default.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Use small sizes; it takes some minutes.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Use small sizes; without PART measure only throughput, latency and relaying."),
+    ] = False,
     output_folder: Annotated[
         Path | None,
         typer.Option("--output", metavar="FOLDER", help="Write the report, plots and all figures here."),

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.report import PARTS
+from benchmarks.report import PARTS, chosen
 from streamrelay.testing.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -213,6 +213,12 @@ def test_the_report_of_some_parts(tmp_path: Path) -> None:
     assert renewed.startswith("before\n<!-- bench: written by a run -->\n")
     assert renewed.endswith("<!-- end of bench -->\nafter\n")
     assert "old" not in renewed
+
+
+def test_a_quick_run_measures_the_main_figures_alone_unless_parts_are_named() -> None:
+    assert chosen([], quick=True) == ["throughput", "latency", "relaying"]
+    assert chosen([], quick=False) == list(PARTS)
+    assert chosen(["soak", "agents"], quick=True) == ["agents", "soak"]
 
 
 def test_a_part_that_is_not_there() -> None:

@@ -53,6 +53,10 @@ def test_the_metadata_names_the_command_and_all_that_it_needs(wheel: ZipFile) ->
         read = {Path(name).name: wheel.read(name).decode() for name in wheel.namelist() if ".dist-info/" in name}
     metadata = Parser().parsestr(read["METADATA"])
     assert metadata["Name"] == "tmux-streamrelay"
+    assert metadata["Author"] == "streamrelay contributors"
+    links = {one.partition(",")[0] for one in metadata.get_all("Project-URL") or []}
+    assert links == {"Homepage", "Documentation", "Issues", "Changelog"}
+    assert "tmux" in (metadata["Keywords"] or "").split(",")
     assert read["entry_points.txt"].split() == ["[console_scripts]", "streamrelay", "=", "streamrelay_cli.entry:run"]
     requires = [one for one in metadata.get_all("Requires-Dist") or [] if "extra ==" not in one]
     needed = {re.split(r"[^\w-]", one)[0].replace("-", "_") for one in requires}

@@ -206,6 +206,9 @@ async def test_a_person_sends_messages_and_sees_what_became_of_each(house: House
         await expect(page.locator("#command-record")).to_have_text(
             f"streamrelay record -S {house.tmux.socket_path} {pane} talk.jsonl.gz"
         )
+        await expect(page.locator("#tools .command code").last).to_have_text(
+            "streamrelay explain talk.jsonl.gz --html talk.html"
+        )
 
         # Held where a dialog is open, with what to do about it, until it is cancelled.
         await card(page, "bob").click()
