@@ -50,8 +50,8 @@ class Attachments:
         self.end: ConnectionEnd | None = None
         """How the last connection that broke has ended; None if none has."""
         self._connection = PaneConnection(tmux, transport, handle=self._handle, ended=self._outlive, left=self._left)
-        self._follower = TopologyTracker(self._connection)
-        self._patience = Backoff()
+        self._topology = TopologyTracker(self._connection)
+        self._backoff = Backoff()
         self._former: Hub | None = None
         """The lost hub whose panes are being connected through another one."""
         self._unheard = asyncio.Event()
@@ -72,14 +72,14 @@ class Attachments:
         self,
         infos: Iterable[PaneInfo],
         listener: Listener,
-        tap: InputRecorder | None = None,
+        record_input: InputRecorder | None = None,
         log: PaneLog | None = None,
     ) -> list[PanePipeline]:
         """Pass the events of panes to `listener` from here on; open the pipelines that do not exist yet.
 
-        `tap` gets all entries of the pipelines from the beginning, so UsageError is raised for a pane that is watched
-        already. The same holds for `log`, the log of a single pane, whose entries are replayed into the stream first.
-        Raises PaneGone if one of the panes is gone; then none is watched.
+        `record_input` gets all entries of the pipelines from the beginning. So does `log`, the log of a single pane,
+        whose entries are first replayed into the stream. Raises UsageError for either if a pane is watched already, and
+        PaneGone if one of the panes is gone; then none is watched.
         """
         pipelines: list[PanePipeline] = []
         try:
@@ -88,10 +88,10 @@ class Attachments:
                 for info in infos:
                     connected = self._connection.panes.get(info.pane)
                     if connected is None:
-                        told = tap if log is None else log.take
+                        told = record_input if log is None else log.take
                         connected = self._connection.panes[info.pane] = ConnectedPane(self._pipeline(info, told))
                         new.append(connected.pipeline)
-                    elif tap is not None or log is not None:
+                    elif record_input is not None or log is not None:
                         raise UsageError(
                             f"pane {info.pane} is watched already", hint="record it before anything watches it"
                         )
@@ -126,11 +126,11 @@ class Attachments:
             except ConnectionLost:
                 if (lost := self._connection.hub) is not None:
                     return [], lost
-                if (wait := self._patience.wait(asyncio.get_running_loop().time())) is None:
+                if (wait := self._backoff.wait(asyncio.get_running_loop().time())) is None:
                     raise
                 await asyncio.sleep(wait)
 
-    def _pipeline(self, info: PaneInfo, tap: InputRecorder | None) -> PanePipeline:
+    def _pipeline(self, info: PaneInfo, record_input: InputRecorder | None) -> PanePipeline:
         injections = None if self.server is None else InjectionLog(self.server, info.pane)
         rendering = self._connection.scheduler
         return PanePipeline(
@@ -138,7 +138,7 @@ class Attachments:
             self.profiles,
             rendering=rendering,
             widths=self.widths,
-            tap=tap,
+            record_input=record_input,
             injections=injections,
             witnesses=None if self.server is None else self._witnesses,
         )
@@ -250,7 +250,7 @@ class Attachments:
 
     async def _reconnect(self, former: Hub) -> None:
         """Connect the panes of a lost hub through another one; close them if that fails."""
-        while (wait := self._patience.wait(asyncio.get_running_loop().time())) is not None:
+        while (wait := self._backoff.wait(asyncio.get_running_loop().time())) is not None:
             await asyncio.sleep(wait)
             try:
                 await self._connect_again(former.server)
@@ -285,10 +285,10 @@ class Attachments:
         self._connection.close_all(await self._connection.connect([one.pipeline for one in panes.values()]))
 
     def _handle(self, events: Sequence[ControlEvent], read_at: float) -> None:
-        self._follower.handle(events, read_at)
+        self._topology.handle(events, read_at)
 
     def _left(self) -> None:
-        self._follower.stop()
+        self._topology.stop()
 
 
 def _resume(pipeline: PanePipeline, log: PaneLog) -> None:

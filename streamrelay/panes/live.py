@@ -63,17 +63,17 @@ class PaneRuntime:
         *,
         rendering: "RenderScheduler[PaneRuntime]",
         widths: Widths | None = None,
-        tap: InputRecorder | None = None,
+        record_input: InputRecorder | None = None,
         injections: InjectionLog | None = None,
         witnesses: WitnessSource | None = None,
     ) -> None:
-        """Open the stream of a pane; `tap` gets all its entries from the beginning.
+        """Open the stream of a pane; `record_input` gets all its entries from the beginning.
 
         `injections` contains text that other processes type into the pane, and `witnesses` finds the records of agents;
         without them, the stream knows neither.
         """
         self.info = info
-        self._tap = tap
+        self._record_input = record_input
         self._injections = injections
         self._widths = widths
         self.closed = False
@@ -85,10 +85,10 @@ class PaneRuntime:
         self._screen = TmuxScreen(info.columns, info.lines, widths=widths)
         self._profiles = profiles
         self._stream = self._new_stream()
-        self._audience = Listeners()
+        self._listeners = Listeners()
         self._rendering = rendering
         self._backlog = Backlog()
-        self._alarm = ResettableTimer(self._ring)
+        self._deadline = ResettableTimer(self._ring)
         self._lasting = ResettableTimer(lambda: self._rendering.guarded(self, self._rest))
         self._seeded = False
         self._resuming = False
@@ -153,7 +153,7 @@ class PaneRuntime:
 
     def changed(self) -> Coroutine[Any, Any, Literal[True]]:
         """Wait for the next output, event or end of the pane, counted from the call, not from the awaiting."""
-        return self._audience.changed()
+        return self._listeners.changed()
 
     @property
     def seeded(self) -> bool:
@@ -166,16 +166,16 @@ class PaneRuntime:
         info, joining = self.info, Batch()
         if self._seeded:
             joining = self._stream.opened(self._now(), command=info.command, title=info.title)
-        self._audience.add(listener, joining)
+        self._listeners.add(listener, joining)
 
     def remove_listener(self, listener: Listener) -> None:
         """Stop handing events to `listener`."""
-        self._audience.remove(listener)
+        self._listeners.remove(listener)
 
     @property
     def has_listeners(self) -> bool:
         """Whether there are listeners."""
-        return bool(self._audience)
+        return bool(self._listeners)
 
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); the scheduler renders them at this pane's turn."""
@@ -227,7 +227,7 @@ class PaneRuntime:
     @property
     def rests(self) -> bool:
         """Whether nothing is due and the pane has printed nothing for a while."""
-        return self._seeded and not self.closed and not self._alarm and not self._backlog
+        return self._seeded and not self.closed and not self._deadline and not self._backlog
 
     def update(self, info: PaneInfo) -> None:
         """Take tmux's current data of the pane; another program in its foreground is an event."""
@@ -301,24 +301,24 @@ class PaneRuntime:
         self.end_recording("failed")
         info = self.info
         closed = PaneClosed(reason="failed", t=self._now(), session=info.session_name, pane=info.pane)
-        self._audience.hear(Batch([closed]))
+        self._listeners.hear(Batch([closed]))
         self.discard()
 
     def end_recording(self, reason: ClosedReason = "recording_ended") -> None:
         """End the recording with a last entry; the pane stays watched."""
-        if self._tap is not None:
+        if self._record_input is not None:
             self.catch_up()
-            self._tap(Ended(self._now(), self.info.pane, reason))
-            self._tap = None
+            self._record_input(Ended(self._now(), self.info.pane, reason))
+            self._record_input = None
 
     def discard(self) -> None:
         """Stop without events: the last listener has left."""
         self.end_recording()
         self.closed = True
-        self._audience.leave()
+        self._listeners.leave()
         self._rendering.taken(self._backlog.clear())
         self._set_timer()
-        self._audience.wake()
+        self._listeners.wake()
 
     def _now(self) -> float:
         return self._loop.time() - self._began
@@ -328,10 +328,10 @@ class PaneRuntime:
         self._set_timer()
 
     def _tell(self, entry: Input) -> None:
-        if self._tap is not None:
-            self._tap(entry)
-        self._audience.hear(self._stream.apply(entry))
-        self._audience.wake()
+        if self._record_input is not None:
+            self._record_input(entry)
+        self._listeners.hear(self._stream.apply(entry))
+        self._listeners.wake()
         if self._witness is not None and not (self._resuming or self.closed):
             self._witness.look(self, self.info.pid)
 
@@ -342,7 +342,7 @@ class PaneRuntime:
             return
         if not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline
-        self._alarm.set(due, not_before=not_before)
+        self._deadline.set(due, not_before=not_before)
         if self.closed:
             self._lasting.set(None)
             if self._witness is not None:

@@ -41,13 +41,19 @@ class PanePipeline(PaneRuntime):
         *,
         rendering: RenderScheduler[PaneRuntime],
         widths: Widths | None = None,
-        tap: InputRecorder | None = None,
+        record_input: InputRecorder | None = None,
         injections: InjectionLog | None = None,
         witnesses: WitnessSource | None = None,
     ) -> None:
         """Open the pipeline of a pane (see `PaneRuntime`)."""
         super().__init__(
-            info, profiles, rendering=rendering, widths=widths, tap=tap, injections=injections, witnesses=witnesses
+            info,
+            profiles,
+            rendering=rendering,
+            widths=widths,
+            record_input=record_input,
+            injections=injections,
+            witnesses=witnesses,
         )
         self._missing = GapRecovery(self._screen)
         self._respawned = False
@@ -59,7 +65,7 @@ class PanePipeline(PaneRuntime):
         """
         self._resuming = True
         self._began = past.began
-        command, tap, self._tap = self.info.command, self._tap, None
+        command, record_input, self._record_input = self.info.command, self._record_input, None
         for entry in past.entries:
             if isinstance(entry, Began | Ran):
                 command = entry.command
@@ -67,7 +73,7 @@ class PanePipeline(PaneRuntime):
                 self._past_messages[entry.message_id] = not isinstance(entry, Pasted)
             self._enter(entry)
         self.info = replace(self.info, command=command)
-        self._tap, self._seeded = tap, True
+        self._record_input, self._seeded = record_input, True
         self._missing.note("detached")
         if self._injections is not None:
             self._hear_of(self._injections.begin(since=self._began + self._stream.now))
@@ -89,7 +95,7 @@ class PanePipeline(PaneRuntime):
             self._witness.renew()
         self._past_messages.clear()
         log.begin(self._began)
-        self._tap = log.take
+        self._record_input = log.take
         self._seeded = False
         renewed()
         self.seed(snapshot)
@@ -309,5 +315,5 @@ class PanePipeline(PaneRuntime):
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
         if self._injections is not None and reason in {"pane_gone", "session_gone", "server_lost"}:
             self._injections.discard()
-        self._tap = None
-        self._audience.leave()
+        self._record_input = None
+        self._listeners.leave()

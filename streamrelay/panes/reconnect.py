@@ -82,10 +82,10 @@ class ReconnectingPanes:
     async def __aenter__(self) -> Self:
         return self
 
-    async def begin(self, infos: Iterable[PaneInfo], tap: InputRecorder | None = None) -> None:
-        """Listen to panes, and record them with a `tap`; raises PaneGone if one is gone."""
-        self._tapped = tap is not None
-        pipelines = await self._attachments.watch(infos, self._hear, tap)
+    async def begin(self, infos: Iterable[PaneInfo], record_input: InputRecorder | None = None) -> None:
+        """Listen to panes, and record them with a `record_input`; raises PaneGone if one is gone."""
+        self._tapped = record_input is not None
+        pipelines = await self._attachments.watch(infos, self._hear, record_input)
         for pipeline in pipelines:
             self._heard.append((pipeline, self._hear))
             self._subscription.align(pipeline.info.pane, pipeline.began)

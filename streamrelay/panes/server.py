@@ -198,7 +198,7 @@ class Server:
 
     @asynccontextmanager
     async def _watch(
-        self, targets: Sequence[str], queue: int, tap: InputRecorder | None = None
+        self, targets: Sequence[str], queue: int, record_input: InputRecorder | None = None
     ) -> AsyncIterator[Subscription]:
         found = await self._find_all(targets)
         infos = {info.pane: info for info in found}
@@ -212,7 +212,7 @@ class Server:
         async with ReconnectingPanes(
             self._attachments, subscription, named, find=self._find, running=self._running, pid=self.info.pid
         ) as watching:
-            await watching.begin(infos.values(), tap)
+            await watching.begin(infos.values(), record_input)
             yield subscription
 
     def _subscription(self, infos: Mapping[str, PaneInfo], queue: int) -> Subscription:

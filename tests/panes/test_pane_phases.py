@@ -26,7 +26,7 @@ class Life:
     def __init__(self) -> None:
         self.entries: list[Input] = []
         scheduler = RenderScheduler[PanePipeline](hold=lambda _: None, failed=lambda _: None)
-        self.pane = PanePipeline(INFO, rendering=scheduler, tap=self.entries.append)  # type: ignore[arg-type]
+        self.pane = PanePipeline(INFO, rendering=scheduler, record_input=self.entries.append)  # type: ignore[arg-type]
 
     def start(self) -> None:
         self.pane.seed(BLANK)

@@ -30,7 +30,7 @@ class Server:
         self.entries: list[Input] = []
         self.failed: list[object] = []
         self._rendering = RenderScheduler(hold=lambda _: None, failed=self.failed.append, clock=self._tick)
-        self.pane = PanePipeline(INFO, rendering=self._rendering, tap=self.entries.append)
+        self.pane = PanePipeline(INFO, rendering=self._rendering, record_input=self.entries.append)
         self._floods = [PanePipeline(INFO, rendering=self._rendering) for _ in range(FLOODS)]
         for pipeline in (self.pane, *self._floods):
             pipeline.seed(BLANK)
@@ -44,7 +44,7 @@ class Server:
         """Go on with a pane that an earlier process was told of, until some time ago; tmux is asked what it missed."""
         self.pane.discard()
         self.entries.clear()
-        self.pane = PanePipeline(INFO, rendering=self._rendering, tap=self.entries.append)
+        self.pane = PanePipeline(INFO, rendering=self._rendering, record_input=self.entries.append)
         self.pane.resume(Past(self._time, iter(past)))
         self._time += 5.0
         self.pane.question()
