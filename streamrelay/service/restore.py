@@ -6,9 +6,12 @@ Sessions that are gone leave their conversations. If the tmux server is another 
 the old one, and the service sends nothing again by itself.
 
 An error that says nothing about a session, such as a tmux that cannot be run, ends the start and changes nothing: the
-next start restores everything.
+next start restores everything. A command that tmux refuses is tried again for a moment: beside the client of a killed
+service, which tmux is still removing, one may fail that has nothing to do with the pane.
 """
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -16,6 +19,7 @@ from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import (
+    CommandFailed,
     CommandTimeout,
     NoServer,
     RecordingError,
@@ -28,14 +32,19 @@ from streamrelay.errors import (
 from streamrelay.events import Gap, Receipt
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
-from streamrelay.relay.participants import TypingOptions
+from streamrelay.relay.participants import StreamProgress, TypingOptions
 from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.runner import RelayRunner
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.persistence import SERVER, RememberedPane, ServiceStore, pending, remembered
 
+logger = logging.getLogger(__name__)
+
 _NOT_OF_THE_PANE = (CommandTimeout, NoServer, RecordingError, ServerLost, SshFailed, StorageError, TmuxMissing)
 """Errors that do not say that a pane cannot be observed any more."""
+
+_WAITS = (0.1, 0.3, 0.6, 1.0)
+"""Seconds to wait before a pane is observed that tmux refused, each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Restorer:
             self.runner.decide(lambda _: [PublishEvent(gap)])
         typing = TypingOptions(allow_shell=remembered_pane.allow_shell, outbox=self.outbox, writer=self.writer)
         try:
-            await self.runner.admit(info, typing, memory)
+            await self._admit(info, typing, memory)
         except _NOT_OF_THE_PANE:
             raise
         except StreamrelayError as error:
@@ -96,6 +105,18 @@ class Restorer:
             await self.kept.forget(info.pane)
             return [f"pane {info.pane} is no longer observed: {error.message}"]
         return []
+
+    async def _admit(self, info: PaneInfo, typing: TypingOptions, memory: StreamProgress) -> None:
+        """Observe a pane again; raises CommandFailed where tmux has refused that several times."""
+        for wait in _WAITS:
+            try:
+                await self.runner.admit(info, typing, memory)
+            except CommandFailed as error:
+                logger.info("pane %s is observed again in %s s: %s", info.pane, wait, error.message)
+                await asyncio.sleep(wait)
+            else:
+                return
+        await self.runner.admit(info, typing, memory)
 
     async def _type_again(self, info: PaneInfo) -> list[str]:
         """Deliver the messages that wait for a pane, unless another process types into that pane."""

@@ -78,6 +78,27 @@ async def test_a_tmux_that_refuses_clients_for_a_while_ends_no_conversation(stag
         await stage.until_heard("Ann", "[From Bob] answer 1")
 
 
+@pytest.mark.requirement("DLV-07a")
+async def test_a_command_that_tmux_refuses_once_ends_no_conversation(stage: Stage, tmp_path: Path):
+    stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+    refusing, real, refused = tmp_path / "tmux", stage.tmux.binary, tmp_path / "refused"
+    refusing.write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && [ ! -e {refused} ] && '
+        f'{{ touch {refused}; echo "create session failed" >&2; exit 1; }}; done\nexec {real} "$@"\n'
+    )
+    refusing.chmod(0o700)
+    stage.tmux.binary = str(refusing)
+    async with stage.service() as service:
+        assert refused.exists()
+        (again,) = await service.links()
+        assert (again.link_id, again.state) == (link.link_id, "open")
+        await service.send_message(SendMessage(to="Bob", text="begin", caller=stage.panes["Ann"]))
+        await stage.until_heard("Ann", "[From Bob] answer 1")
+
+
 async def test_who_closed_meanwhile_is_taken_leave_of(stage: Stage):
     ann = stage.start("Ann")
     stage.start("Bob")
