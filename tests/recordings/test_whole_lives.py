@@ -5,6 +5,7 @@ started from a shell, and agents that somebody listened to late.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ LIVES = sorted(path.parent for path in CORPUS.glob("*/*/meta.json"))
 PROFILES = [profile.reading for profile in load_profiles()]
 CLEARED_WITHIN = 2.5
 """Seconds from the key that answers a dialog to the rest of the screen that the program paints next."""
+CHROME = re.compile(r"^\s*[─━═╌▔▁]{3,}\s*$|^\s*[✻✽✶✳✢·] \w+(…| for \d)|⎿|\bTip: |esc to interrupt|\? for shortcuts")
+"""Rows of an agent's picture that are no words of it: rules, spinners, hints."""
 
 lives = pytest.mark.parametrize("folder", LIVES, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 pytestmark = pytest.mark.skipif(not LIVES, reason="the recordings of whole lives are not in this clone")
@@ -72,3 +75,10 @@ def test_each_answer_is_said(folder: Path) -> None:
     for answer in meta_of(folder)["truth"]:
         if answer["text"] and answer.get("t1") is not None:
             assert " ".join(answer["text"].split()[:8]) in words
+
+
+@lives
+def test_no_rule_spinner_or_hint_is_said(folder: Path) -> None:
+    texts = [event for event in replay(open_recording(folder), PROFILES) if isinstance(event, Text)]
+    assert texts
+    assert [event.text for event in texts if event.origin == "program" and CHROME.search(event.text)] == []
