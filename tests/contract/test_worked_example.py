@@ -29,7 +29,7 @@ def example() -> dict[str, str]:
     """The files of the example by their paths, as the page has them."""
     page = (ROOT / "docs" / "contributing.md").read_text()
     section = page[page.index("## A service call: three files") :]
-    return dict(re.findall(r"Put `([^`]+)`:\n\n```python\n(.*?)```", section, re.DOTALL))
+    return dict(re.findall(r"Put \*\*(\S+)\*\*:\n\n```python\n(.*?)```", section, re.DOTALL))
 
 
 def run(copy: Path, *words: str) -> str:
