@@ -20,6 +20,7 @@ import pytest
 
 import streamrelay
 from streamrelay.agents import load_profiles
+from streamrelay.agents.lanes.choice import native_lane
 from streamrelay.agents.lanes.opencode import OpenCodeLane
 from streamrelay.agents.witnesses.process import foreground_processes
 from streamrelay.delivery.message import FINAL, Message, Progress
@@ -194,6 +195,14 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
         # The first message makes the session, and is typed.
         await talk.until_over(await talk.put("the first message"))
         await wait_until_async(lambda: agent.titled in show("#{pane_title}"), PATIENCE, "a title")
+        lane = native_lane(name, int(show("#{pane_pid}")))
+
+        async def is_open() -> bool:
+            return not isinstance(await lane.find(show("#{pane_title}")), str)
+
+        # An agent can show the name of its session a moment before its API tells it.
+        await wait_until_async(is_open, PATIENCE, "the lane to be open")
+        await lane.close()
         for number in range(ONE_BY_ONE - 2):
             await talk.until_over(await talk.put(f"message {number} of the row"))
         slow = await talk.put(SLOW)
