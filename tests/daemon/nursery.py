@@ -2,7 +2,9 @@
 
     nursery.py LOG WORD...      of each it says the process id, and how it ended (as subprocess has it)
 
-What is born is the command, `streamrelay WORD...`, in the state in which it would be after a second of importing.
+What is born is the command, `streamrelay WORD...`, in the state in which it would be after a second of importing. If
+libfaketime moves its time of day, that of the programs it runs is not moved: the first of its processes that exits
+removes what libfaketime shares among them, and another one then may not start.
 """
 
 import os
@@ -15,7 +17,12 @@ from streamrelay.daemon import assembly, logs, process, tools
 BORN_WITH = (assembly, logs, process, tools)
 
 
+OF_CLOCK = ("LD_PRELOAD", "FAKETIME_SHARED")
+
+
 def main(log: str, *words: str) -> None:
+    for name in OF_CLOCK:
+        os.environ.pop(name, None)
     for _ in iter(sys.stdin.readline, ""):
         pid = os.fork()
         if pid == 0:
