@@ -43,8 +43,9 @@ def installed(tmp_path: Path) -> Iterator[Run]:
     out.mkdir()
     for folder in ("streamrelay", "cli"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for file in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / file, source)
+    (source / "docs").mkdir()
+    for file in ("pyproject.toml", "README.md", "LICENSE", "docs/streamrelay.1"):
+        shutil.copy(ROOT / file, source / file)
     subprocess.run([sys.executable, "-c", BUILD, out], cwd=source, capture_output=True, timeout=60, check=True)
     python = str(venv / "bin" / "python")
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, venv], timeout=60, check=True)
