@@ -6,21 +6,21 @@ Their monotonic clock goes on as it was, as on a machine whose clock is set.
 from pathlib import Path
 from typing import Self
 
-NOTICED = 1.0
-"""Seconds after which a running process has the new time."""
+NOTICED = 2.0
+"""Seconds after which a running process has the new time: libfaketime counts whole seconds since it last looked."""
 
 
 class OwnClock:
     """The clock of all processes that are started with `environment`."""
 
     def __init__(self, library: Path, file: Path) -> None:
-        """Let `file` say by how much the clock is off; the processes read it every `NOTICED` seconds."""
+        """Let `file` say by how much the clock is off; a running process notices within `NOTICED` seconds."""
         self._file = file
         self.move(0)
         self.environment = {
             "LD_PRELOAD": str(library),
             "FAKETIME_TIMESTAMP_FILE": str(file),
-            "FAKETIME_CACHE_DURATION": str(round(NOTICED)),
+            "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             # For glibc before 2.24; with it, waits of threads end at once, and a Python of four threads hardly runs.
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
