@@ -52,6 +52,7 @@ QUICK = {
     "federation": "--repetitions 1 --sizes 100",
     "libtmux_commands": "--repetitions 3",
     "prompt": "--repetitions 3",
+    "agents_replay": "--agents 5 --seconds 2",
     "scaling": "--nodes 10 100",
     "server_deaths": "--rounds 1",
 }
