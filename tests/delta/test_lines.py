@@ -51,6 +51,16 @@ def test_a_line_tells_how_much_of_it_has_left_the_screen() -> None:
     assert not pane.lines.exceeds(left)
 
 
+def test_a_line_end_in_two_reads_replaces_nothing_of_a_wrapped_line() -> None:
+    pane = Followed(columns=5, lines=4)
+    assert pane.feed("0123456\r") == []
+    assert pane.feed("\n") == ["0123456"]
+    pane.feed("\x1b[Habcde")
+    pane.feed("fg\r\n", 1.0)
+    assert pane.lines.due is not None
+    assert pane.lines.tick(pane.lines.due) == ["abcdefg"]
+
+
 def test_a_line_rewritten_after_it_was_said_is_said_once_more_when_its_program_leaves_it_alone() -> None:
     pane = Followed(lines=8)
     assert pane.feed("one\r\ntwo\r\nthree\r\n") == ["one", "two", "three"]

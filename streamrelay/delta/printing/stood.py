@@ -59,6 +59,7 @@ class Overwritten:
             self._returns.setdefault(found.row, found)
         committed = [*frame.committed] if self._returns else []
         first = frame.history_total - len(committed)
+        cursor = frame.history_total + frame.cursor.y
         for row, text, begin in [*self._returns.values()]:
             on_screen = row - frame.history_total
             if on_screen < 0:
@@ -67,7 +68,8 @@ class Overwritten:
                 shown = self._engine.row(on_screen).text
             if shown != text:
                 self._replaced.update(range(begin, row))
-            if on_screen < 0 or shown != text:
+            # With the cursor below and nothing written, the carriage return was half of a line end.
+            if on_screen < 0 or shown != text or cursor > row:
                 del self._returns[row]
 
     def forget(self, until: int) -> None:
