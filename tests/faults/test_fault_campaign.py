@@ -21,8 +21,8 @@ from tests.history_checker import check
 ROOT = Path(__file__).parents[2]
 FAULTS_OF_EACH, AT_ONCE = 3, 4
 """Faults of each schedule, and the schedules that run at the same time: each mostly waits for its agents."""
-GROUPS, IN_DEFAULT_RUN = 125, 3
-"""500 seeds in `scripts/test all`, 12 of them in the default run; `python -m tests.faults --seeds 20` runs any."""
+GROUPS, IN_DEFAULT_RUN = 125, 5
+"""500 seeds in `scripts/test all`, 20 of them in the default run; `python -m tests.faults --seeds 20` runs any."""
 
 
 @pytest.mark.requirement("DLV-07a", "GAT-15")
