@@ -307,7 +307,7 @@ class Document:
         else:
             known = self._seams[-1].position - self._dropped if self._seams else 0
             self._above = self._above[: max(0, known, len(self._above) + distance)]
-            self._pinned = min(self._pinned, top + distance) if self._above else 0
+            self._pinned = min(self._pinned, top + distance, len(self._above))
 
     def _bare_transcript(self, picture: Sequence[PaintedRow], cursor: int) -> list[str]:
         """Return the rows of a picture above its composer without their indent; those of the last one are known."""
@@ -339,6 +339,7 @@ class Document:
         for y, row in enumerate(tail):
             if row == top and row and _share_still(tail[y:], new) > 1 - SAME_PICTURE:
                 self._above = self._above[: len(self._above) - len(tail) + y]
+                self._pinned = min(self._pinned, len(self._above))
                 return True
         return False
 
