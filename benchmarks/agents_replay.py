@@ -1,11 +1,11 @@
-"""What twenty agents at work cost the reader without tmux and without waiting: the same bytes in the same order.
+"""Measures the CPU time of reading twenty agents at work, replayed without tmux and without waiting.
 
-The recordings of `benchmarks.agents` go through a delta stream each, and through a terminal each, whose screen is not
-read. Time is that of the recordings, so the streams rest, end turns and tell live text as they do live, and every run
-does the same work. It is steadier than the live benchmark and for comparing two versions of the code; what it leaves
-out is reading from tmux, the event loop, and the cold caches of a process that wakes up for each piece.
+Each recording of `benchmarks.agents` goes through a delta stream, and through a terminal whose screen is not read. The
+clock is that of the recordings, so the streams detect rest, end turns and report live text as they do live, and every
+run does the same work. The replay varies less than the live benchmark, so it serves to compare two versions of the
+code. It leaves out reading from tmux, the event loop, and the cold caches of a process that wakes up for each piece.
 
-The digest is that of all events: two versions with the same one say the same.
+The digest covers all events: two versions with the same digest report the same events.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from streamrelay.events import Event
 from streamrelay.vt import TmuxScreen
 
 _SETTLED = 5.0
-"""Seconds of the stream after which what was painted before the first message has rested."""
+"""Seconds of the stream until the screen before the first message counts as at rest."""
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -40,14 +40,14 @@ class Figures(msgspec.Struct, frozen=True):
     terminal: Sample
     events: int
     digest: str
-    """Of all events, in order."""
+    """The hash of all events, in order."""
 
 
 class _Streams:
     """One stream for each agent, and the deadlines that are due next."""
 
     def __init__(self, agents: Sequence[Played], profiles: Sequence[Profile]) -> None:
-        self._told: list[Batch] = []
+        self._batches: list[Batch] = []
         self._streams: list[DeltaStream] = []
         self._due: list[tuple[float, int]] = []
         for place, agent in enumerate(agents):
@@ -58,11 +58,11 @@ class _Streams:
         self.advance(_SETTLED)
 
     def enter(self, place: int, entry: Input) -> None:
-        """Tell a stream something."""
+        """Apply an input to a stream, and keep its events and its deadline."""
         stream = self._streams[place]
         before = stream.deadline()
-        if told := stream.apply(entry):
-            self._told.append(told)
+        if batch := stream.apply(entry):
+            self._batches.append(batch)
         due = stream.deadline()
         if due is not None and (due != before or isinstance(entry, Waited)):
             heapq.heappush(self._due, (due, place))
@@ -78,10 +78,11 @@ class _Streams:
     @property
     def events(self) -> list[Event]:
         """All events so far, in order."""
-        return [event for told in self._told for event in told]
+        return [event for batch in self._batches for event in batch]
 
 
 def _in_order(agents: Sequence[Played]) -> list[tuple[float, int, bytes]]:
+    """Return the writes of all agents by time: seconds of the streams, index of the agent, bytes."""
     return list(
         heapq.merge(
             *([(_SETTLED + at, place, data) for at, data in agent.writes] for place, agent in enumerate(agents)),
@@ -97,7 +98,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def measure(arguments: argparse.Namespace) -> Report:
-    """Let streams and terminals take the same writes, in turns."""
+    """Feed the same writes to streams and to terminals, in turns."""
     agents = [load(RECORDINGS[number % len(RECORDINGS)], arguments.seconds) for number in range(arguments.agents)]
     profiles = [profile.reading for profile in load_profiles()]
     writes = _in_order(agents)

@@ -4,7 +4,7 @@
     python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document docs/benchmarks.md]
 
 The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
-figure. `--quick` makes everything small, as the spread shows, and measures only `BRIEF` unless parts are named.
+figure. `--quick` uses small sizes, so the spread is wide, and measures only `BRIEF` unless parts are named.
 `--document` renews the part of a file between `<!-- bench: ... -->` and `<!-- end of bench -->`: the figures with which
 docs/benchmarks.md begins.
 """
@@ -56,10 +56,10 @@ QUICK = {
     "scaling": "--nodes 10 100",
     "server_deaths": "--rounds 1",
 }
-"""Every part, in the order of the report, with what makes it small."""
+"""Every part, in the order of the report, with its options for `--quick`."""
 PARTS = tuple(name for name in QUICK if importlib.util.find_spec(f"benchmarks.{name}"))
 BRIEF = ("throughput", "latency", "relaying")
-"""What `--quick` measures where no part is named."""
+"""The parts that `--quick` measures if none is named."""
 _BLOCK = re.compile(r"(<!-- bench: [^\n]*-->\n).*?(<!-- end of bench -->)", re.DOTALL)
 _WORDS = {"plain": "plain log lines", "sgr": "coloured log lines", "cjk+emoji": "CJK and emoji", "tui": "repaints"}
 
@@ -208,7 +208,7 @@ def main() -> int:
         parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
     document = given.document and given.document.read_text(encoding="utf-8")
     if document is not None:
-        renewed(document, "")  # better now than after an hour
+        renewed(document, "")  # an unsuitable document fails before the measurements, not after an hour
     reports = measure(chosen(given.parts, quick=given.quick), quick=given.quick)
     measuring.progress("")
     page = markdown(reports, quick=given.quick)

@@ -1,6 +1,6 @@
 """Write the generated files: `python scripts/generate.py`. A test compares each file with what this writes.
 
-| file | made of |
+| file | made from |
 |---|---|
 | streamrelay/service/interface.py | the calls declared in streamrelay/service/calls |
 | cli/streamrelay_cli/commands.py | the commands declared in cli/streamrelay_cli |
@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from streamrelay_cli import command_entry
 
 ROOT = Path(__file__).resolve().parents[1]
 CALLS = ROOT / "streamrelay" / "service" / "calls"
@@ -67,7 +69,7 @@ class DeclaredCall:
     decorator: ast.Call
 
 
-def declared() -> Iterator[DeclaredCall]:
+def declared_calls() -> Iterator[DeclaredCall]:
     """Yield each declared call, by module."""
     for path in sorted(CALLS.glob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -82,11 +84,11 @@ def declared() -> Iterator[DeclaredCall]:
 def interface() -> str:
     """Return the module with `Service`: a method for each call, and the table of routes."""
     imports, methods, routes = set(SERVICE_IMPORTS), [], []
-    for one in declared():
-        name, arguments, returns = one.function.name, one.function.args, one.function.returns
-        doc = ast.get_docstring(one.function)
+    for call in declared_calls():
+        name, arguments, returns = call.function.name, call.function.args, call.function.returns
+        doc = ast.get_docstring(call.function)
         if returns is None or not doc:
-            raise SystemExit(f"{one.module}.{name}: a call needs the type of its result, and a docstring")
+            raise SystemExit(f"{call.module}.{name}: a call needs the type of its result, and a docstring")
         arguments.args[0] = ast.arg("self")
         given = "".join(f", {parameter.arg}" for parameter in arguments.args[1:])
         answer = ast.unparse(returns)
@@ -95,27 +97,27 @@ def interface() -> str:
         text = f'"""{doc}\n"""' if "\n" in doc else f'"""{doc}"""'
         signature = f"async def {name}({ast.unparse(arguments)}) -> {answer}:"
         methods.append(_indented(signature + "\n" + _indented(text + "\n" + make)))
-        one.decorator.func = ast.Name("CallRoute")
-        routes.append(f"{name!r}: {ast.unparse(one.decorator)},")
-        imports |= set(_imports(one, [arguments, returns, one.decorator]))
+        call.decorator.func = ast.Name("CallRoute")
+        routes.append(f"{name!r}: {ast.unparse(call.decorator)},")
+        imports |= set(_imports(call, [arguments, returns, call.decorator]))
     table = "ROUTES: Mapping[str, CallRoute] = {" + "\n".join(routes) + "}\n" + '"""How each call is made."""'
     parts = [INTERFACE_HEAD, "\n".join(sorted(imports)), SERVICE_HEAD + "\n" + "\n\n".join(methods), table]
     return _formatted("\n\n".join(parts) + "\n", INTERFACE)
 
 
-def _imports(one: DeclaredCall, used: list[ast.AST]) -> Iterator[str]:
+def _imports(call: DeclaredCall, used: list[ast.AST]) -> Iterator[str]:
     """Yield the imports of the names in a signature: as the module of the call has them, or from that module."""
     names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
-    for node in one.tree.body:
+    for node in call.tree.body:
         match node:
             case ast.ImportFrom():
                 yield from (f"from {node.module} import {alias.name}" for alias in node.names if alias.name in names)
             case ast.Import():
                 yield from (f"import {alias.name}" for alias in node.names if alias.name in names)
             case ast.ClassDef() if node.name in names:
-                yield f"from {one.module} import {node.name}"
+                yield f"from {call.module} import {node.name}"
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)) if name in names:
-                yield f"from {one.module} import {name}"
+                yield f"from {call.module} import {name}"
 
 
 COMMANDS_HEAD = '''\
@@ -130,14 +132,6 @@ from collections.abc import Mapping
 from streamrelay_cli.command_entry import CommandEntry
 
 '''
-PANELS = {
-    "WATCH": "Watch and record",
-    "TALK": "Talk",
-    "AGENTS": "Agents",
-    "CONTROL": "Control",
-    "SETUP": "Set up",
-    "EXPLORE": "Explore",
-}
 
 
 @dataclass(frozen=True)
@@ -159,17 +153,17 @@ def declared_commands() -> Iterator[DeclaredCommand]:
             match node:
                 case ast.FunctionDef(decorator_list=decorators):
                     text = (ast.get_docstring(node) or "").partition("\n\n")[0]
-                    for one in decorators:
-                        if isinstance(one, ast.Call) and ast.unparse(one.func) == "command":
-                            yield _command(one, f"{path.stem}:{node.name}", " ".join(text.split()))
-                case ast.Assign(value=ast.Call(func=ast.Name("DeclaredGroup"), args=[_, text]) as one):
-                    yield _command(one, "", str(ast.literal_eval(text)))
+                    for decorator in decorators:
+                        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "command":
+                            yield _command(decorator, f"{path.stem}:{node.name}", " ".join(text.split()))
+                case ast.Expr(value=ast.Call(func=ast.Name("group"), args=[_, text]) as declaration):
+                    yield _command(declaration, "", str(ast.literal_eval(text)))
 
 
 def _command(declaration: ast.Call, target: str, text: str) -> DeclaredCommand:
-    given = {one.arg: one.value for one in declaration.keywords}
-    panel = PANELS[given["panel"].id] if isinstance(given.get("panel"), ast.Name) else ""
-    place = ast.literal_eval(given["place"]) if "place" in given else 1000
+    given = {keyword.arg: keyword.value for keyword in declaration.keywords}
+    panel = getattr(command_entry, ast.unparse(given["panel"])) if "panel" in given else ""
+    place = ast.literal_eval(given["place"]) if "place" in given else command_entry.LAST
     words = tuple(str(ast.literal_eval(declaration.args[0])).split())
     if not text or (len(words) == 1) != bool(panel):
         raise SystemExit(f"{' '.join(words)}: a command needs a docstring, and a panel if it belongs to no group")
@@ -178,20 +172,20 @@ def _command(declaration: ast.Call, target: str, text: str) -> DeclaredCommand:
 
 def commands() -> str:
     """Return the module with the table of commands."""
-    found = {one.words: one for one in declared_commands()}
+    found = {command.words: command for command in declared_commands()}
     return _formatted(f"{COMMANDS_HEAD}COMMANDS: Mapping[str, CommandEntry] = {_table(found, ())}\n", COMMANDS)
 
 
 def _table(found: Mapping[tuple[str, ...], DeclaredCommand], group: tuple[str, ...]) -> str:
-    inside = [one for words, one in found.items() if words[:-1] == group]
-    panels = ["", *PANELS.values()]
-    inside.sort(key=lambda one: (panels.index(one.panel), one.place, one.words))
+    inside = [command for words, command in found.items() if words[:-1] == group]
+    panels = ["", *command_entry.PANELS]
+    inside.sort(key=lambda command: (panels.index(command.panel), command.place, command.words))
     entries = []
-    for one in inside:
-        more = f", {one.panel!r}" if one.panel else ""
-        more += ", hidden=True" if one.hidden else ""
-        more += f", commands={within}" if (within := _table(found, one.words)) != "{}" else ""
-        entries.append(f"{one.words[-1]!r}: CommandEntry({one.target!r}, {one.help!r}{more})")
+    for command in inside:
+        more = f", {command.panel!r}" if command.panel else ""
+        more += ", hidden=True" if command.hidden else ""
+        more += f", commands={within}" if (within := _table(found, command.words)) != "{}" else ""
+        entries.append(f"{command.words[-1]!r}: CommandEntry({command.target!r}, {command.help!r}{more})")
     return "{" + ", ".join(entries) + "}"
 
 
@@ -215,7 +209,7 @@ def _formatted(text: str, path: Path) -> str:
 
 
 GENERATED: Mapping[Path, Callable[[], str]] = {INTERFACE: interface, COMMANDS: commands, MAN_PAGE: man_page}
-"""What writes each file, in an order in which a file may be made of those before it."""
+"""The function that makes each file. The manual page comes last, because it is made of the commands."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Declares a command: `@command` on its function names it and its place in `--help`.
+"""Declares commands: `@command` on a function gives its words, its panel and its place in `--help`.
 
     @command("peers key", place=10)
     @takes_options
@@ -6,14 +6,14 @@
         '''Print the public keys of this node.'''
 
 `scripts/generate.py` collects the declarations in `commands.py`, so that `--help`, completion and suggestions load no
-command module. The first paragraph of the docstring is the line of help.
+command module. The first paragraph of the docstring is the line of help. `group` declares a group without a function.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-WATCH, TALK, AGENTS, CONTROL, SETUP, EXPLORE = (
+PANELS = WATCH, TALK, AGENTS, CONTROL, SETUP, EXPLORE = (
     "Watch and record",
     "Talk",
     "Agents",
@@ -23,7 +23,7 @@ WATCH, TALK, AGENTS, CONTROL, SETUP, EXPLORE = (
 )
 """The panels of `--help`, in their order."""
 LAST = 1000
-"""The place of a command that declares none: behind all others."""
+"""The place of a command that declares none: after all others."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
 
@@ -43,14 +43,9 @@ class CommandEntry:
     """The commands of a group."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredGroup:
-    """Declares a group that runs only with one of its commands."""
-
-    name: str
-    help: str
-    panel: str = ""
-    place: int = LAST
+def group(name: str, help_line: str, *, panel: str, place: int = LAST) -> None:
+    """Declare a group that runs only with one of its commands."""
+    del name, help_line, panel, place  # scripts/generate.py reads them
 
 
 def command(words: str, *, panel: str = "", place: int = LAST, hidden: bool = False) -> Callable[[Run], Run]:

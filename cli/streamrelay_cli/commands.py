@@ -156,7 +156,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "demo:demo", "Let scripted programs talk on a private tmux server, and count their lines.", "Explore"
     ),
     "replay": CommandEntry("replay:replay", "Print what the programs of a recording said.", "Explore"),
-    "explain": CommandEntry("explain:explain", "Explain why each line of a recording was said or left out.", "Explore"),
+    "explain": CommandEntry(
+        "explain:explain", "Explain why each line of a recording became text or was left out.", "Explore"
+    ),
     "render": CommandEntry(
         "render:render", "Render terminal output or a recording: as a screen of text, or as an animation.", "Explore"
     ),

@@ -19,12 +19,12 @@ from streamrelay.config.resolution import Setting
 from streamrelay.config.settings import Key, Settings, all_keys, value_of
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import ConfigError, UsageError
-from streamrelay_cli.command_entry import SETUP, DeclaredGroup, command
+from streamrelay_cli.command_entry import SETUP, command, group
 from streamrelay_cli.files import write_private
 from streamrelay_cli.options import AsJson, ConnectionAnywhere, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 
-GROUP = DeclaredGroup("config", "Show the configuration, and where each value comes from.", panel=SETUP, place=60)
+group("config", "Show the configuration, and where each value comes from.", panel=SETUP, place=60)
 
 TABLES = {"send": "delivery", "gather": "gathering"}
 """The tables of the commands whose table has another name."""

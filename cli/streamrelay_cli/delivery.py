@@ -18,16 +18,14 @@ from streamrelay.errors import StreamrelayError, TargetNotFound, UsageError
 from streamrelay.service.api import Delivery, Listed, Session
 from streamrelay.sessions.sessions import Sessions
 from streamrelay_cli.attention import attention_lines
-from streamrelay_cli.command_entry import CONTROL, DeclaredGroup, command
+from streamrelay_cli.command_entry import CONTROL, command, group
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
-GROUP = DeclaredGroup(
-    "delivery", "List the messages that wait, show one's status, or cancel one.", panel=CONTROL, place=20
-)
+group("delivery", "List the messages that wait, show one's status, or cancel one.", panel=CONTROL, place=20)
 
 MAX_TEXT = 40
 """Characters of a message in a list."""

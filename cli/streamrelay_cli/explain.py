@@ -52,7 +52,7 @@ def explain(
     profiles: Profiles = True,
     as_json: AsJson = False,
 ) -> None:
-    """Explain why each line of a recording was said or left out.
+    """Explain why each line of a recording became text or was left out.
 
     The explanation names the rule, the turn, the bytes, and how the row changed over time.
     """

@@ -16,7 +16,7 @@ from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.service.api import Gathering, Invited, StartGathering
 from streamrelay.service.interface import Service
 from streamrelay.sessions.programs import own_search_path
-from streamrelay_cli.command_entry import TALK, DeclaredGroup, command
+from streamrelay_cli.command_entry import TALK, command, group
 from streamrelay_cli.command_group import TYPED
 from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
@@ -26,7 +26,7 @@ from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
-GROUP = DeclaredGroup("gather", "Hold a gathering: a moderated round table with a talking piece.", panel=TALK, place=40)
+group("gather", "Hold a gathering: a moderated round table with a talking piece.", panel=TALK, place=40)
 
 _PARTICIPANTS = ("speaker", "human", "harvester")
 EXISTING = "@"

@@ -9,11 +9,11 @@ from streamrelay.config.settings import HistoryTable
 from streamrelay.delivery.state import state_home
 from streamrelay.history.journal import Journal
 from streamrelay.history.retention import journal_files, keep_to
-from streamrelay_cli.command_entry import WATCH, DeclaredGroup, command
+from streamrelay_cli.command_entry import WATCH, command, group
 from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
-GROUP = DeclaredGroup("history", "Search the journal of outputs and deliveries, or prune it.", panel=WATCH, place=30)
+group("history", "Search the journal of outputs and deliveries, or prune it.", panel=WATCH, place=30)
 
 _DEFAULTS = HistoryTable()
 

@@ -11,12 +11,12 @@ import typer
 from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
-from streamrelay_cli.command_entry import AGENTS, DeclaredGroup, command
+from streamrelay_cli.command_entry import AGENTS, command, group
 from streamrelay_cli.hook_client import tell
 from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 
-GROUP = DeclaredGroup("hooks", "Install the hooks by which agents report the end of a turn.", panel=AGENTS, place=60)
+group("hooks", "Install the hooks by which agents report the end of a turn.", panel=AGENTS, place=60)
 
 Agent = Annotated[str, typer.Argument(help="claude, codex, gemini, or another agent whose profile describes a hook.")]
 

@@ -130,7 +130,7 @@ def call_routes(
             return _problem(problem_of(error), status_of(error))
         return Response(status_code=204) if operation.answer is None else _json(answer)
 
-    routes = {operation.name: route(operation) for operation in served or operations()}
+    routes = {operation.name: route(operation) for operation in (operations() if served is None else served)}
     routes["events"] = Route(openapi.EVENTS, events, methods=["GET"])
     if live is not None:
         routes["live"] = _live(live, stream)

@@ -35,7 +35,7 @@ TIMEOUT = 120.0
 
 
 class DaemonClient(Service):
-    """Implements `streamrelay.service.Service` by requests to a daemon; an async context manager.
+    """Implements `streamrelay.service.interface.Service` by requests to a daemon; an async context manager.
 
     `timeout` is the limit for one answer, in seconds.
     """

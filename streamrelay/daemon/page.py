@@ -38,7 +38,7 @@ CALLS = frozenset({
 })  # fmt: skip
 """The daemon's calls that the page may make unchanged."""
 CHANGING = frozenset({"send_message", "cancel_delivery", "enter_council"})
-"""The calls that the page may make with `web.send` only."""
+"""The calls that the page may make only with `web.send`."""
 
 
 class NoArguments(msgspec.Struct, frozen=True):

@@ -61,7 +61,7 @@ from streamrelay.vt.engine import Engine, Snapshot
 class DeltaStream:
     """Says what the program of one pane says; `newborn` if its program starts before our eyes.
 
-    `reasons` collects why each line was said or left out.
+    `reasons` collects why each line became text or was left out.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Tools that derive from calls of the service: a call whose declaration has `tool` is a tool without further code.
+"""Derives tools from calls of the service: a call whose declaration has `tool` is a tool without further code.
 
-Name, description and arguments are those of the call. The caller is filled in, and never an argument. The result holds
-the answer of the call; its texts come from other programs, so each is sanitised, and quoted in the plain form.
+A tool has the name, description and arguments of its call, except that the server fills in the caller. The result
+holds the call's answer. Its texts come from other programs, so each is sanitised, and quoted in the text form.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from streamrelay.service.interface import ROUTES, Service
 from streamrelay.service.operations import Operation, operation
 
 CALLER = ("caller", "unknown_agent")
-"""The arguments that name the caller of a call."""
+"""The arguments of a call that say which agent makes it."""
 
 
 class DerivedResult(Result, frozen=True, kw_only=True):

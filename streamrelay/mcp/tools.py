@@ -1,7 +1,7 @@
 """The MCP tools: each takes its caller and arguments, calls the service, and returns the result.
 
-A tool stands here, in `gathering.py` or in `council.py` if it makes several calls, or words its result for an agent.
-Each other tool derives from the declaration of its call (`derived.py`).
+The tools of this module, `gathering.py` and `council.py` make several calls, or word their result for an agent. Every
+other tool derives from the declaration of its call (`derived.py`).
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Declares a call of the service: one function is its arguments, result, errors, description and implementation.
+"""Declares a call of the service: one function gives its arguments, result, errors, description and implementation.
 
     @call("GET", "/peers", tool=ToolHints("List other machines", only_reads=True))
     async def peers(parts: ServiceParts) -> list[Peer]:
@@ -13,7 +13,7 @@ Each module in `streamrelay/service/calls` may declare calls. Everything else de
 | the HTTP route, its arguments and the OpenAPI document | `operations.py` | at run time, from the method |
 | the tool for agents, if the declaration has `tool` | `streamrelay.mcp.derived` | at run time, from the method |
 
-A parameter becomes a field of the request. One parameter that is a struct is the whole request.
+Each parameter becomes a field of the request. A call whose only parameter is a struct takes that struct as its request.
 """
 
 import importlib
@@ -40,7 +40,7 @@ class ToolHints:
 
 @dataclass(frozen=True, slots=True)
 class CallRoute:
-    """How a call is made over HTTP and by agents."""
+    """How a call is made over HTTP, and how agents see it as a tool."""
 
     method: Method
     path: str
@@ -48,7 +48,7 @@ class CallRoute:
     waits: str = ""
     """The parameter that holds the seconds by which the answer may take longer than others."""
     tool: ToolHints | None = None
-    """None for a call that is no tool, or that a tool in `streamrelay.mcp` makes together with others."""
+    """None unless the call is a tool by itself; a tool in `streamrelay.mcp` may still make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def call(method: Method, path: str, *, waits: str = "", tool: ToolHints | None =
 def declared_calls() -> Mapping[str, Declaration]:
     """Import every module of `streamrelay.service.calls`, and return the calls by name, in the order of the modules."""
     declared: dict[str, Declaration] = {}
-    for module in sorted(one.name for one in pkgutil.iter_modules(calls.__path__)):
+    for module in sorted(found.name for found in pkgutil.iter_modules(calls.__path__)):
         for value in vars(importlib.import_module(f"{calls.__name__}.{module}")).values():
             if isinstance(value, Declaration):
                 if value.name in declared:

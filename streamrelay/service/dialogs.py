@@ -39,7 +39,7 @@ async def listed(core: Core, session: str = "") -> list[OpenDialog]:
     dialogs = []
     for one in sessions:
         pipeline = core.server.pipeline(one.pane)
-        await _look(pipeline)
+        await _read_at_rest(pipeline)
         if (dialog := pipeline.dialog) is not None:
             dialogs.append(_open_dialog(one, dialog))
     return dialogs
@@ -50,7 +50,7 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
     found = await core.find(session)
     await core.admit(found, allow_shell=True)
     pipeline = core.server.pipeline(found.pane)
-    await _look(pipeline)
+    await _read_at_rest(pipeline)
     standing = _standing(pipeline, found, dialog)
     if not 0 <= choice < len(standing.choices):
         raise UsageError(f"the dialog has no choice {choice}", hint="0 is the first one", data={"session": session})
@@ -59,7 +59,7 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
         before = pipeline.cursor
         await press(core, found, keys, Seen(cursor=before))
         await _until_changed(pipeline, standing)
-        await _look(pipeline)
+        await _read_at_rest(pipeline)
         if pipeline.dialog is None or dialog_id(pipeline.dialog) != dialog:
             return
         standing = pipeline.dialog
@@ -123,10 +123,10 @@ async def press(core: Core, session: Session, keys: Sequence[str], seen: Seen) -
     raise DialogChanged(f"the screen of pane {session.pane} changed meanwhile", data={"session": session.session})
 
 
-async def _look(pipeline: PanePipeline) -> None:
-    """Look at a whole picture: half of one can show the choices of a dialog that is gone, or parts of its words.
+async def _read_at_rest(pipeline: PanePipeline) -> None:
+    """Read the screen once it rests, at the latest after `KEY_TIMEOUT` seconds.
 
-    A program that never rests is looked at after `KEY_TIMEOUT` seconds all the same.
+    A screen that is only half painted can show choices of a dialog that is gone, or a part of a dialog's text.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + KEY_TIMEOUT

@@ -21,10 +21,7 @@ from streamrelay.events import AnyEvent
 from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.panes.server import Server
 from streamrelay.relay.rules import Rules
-from streamrelay.service import (
-    gatherings,
-    sending,
-)
+from streamrelay.service import gatherings, sending
 from streamrelay.service.call import declared_calls
 from streamrelay.service.core import Core
 from streamrelay.service.councils import Councils
@@ -37,7 +34,7 @@ COUNCILS = "council.db"
 
 
 class LocalService(Service):
-    """Implements `streamrelay.service.Service` in this process; an async context manager.
+    """Implements `streamrelay.service.interface.Service` in this process; an async context manager.
 
     The server must be entered already. The service keeps its state in `folder` (`$XDG_STATE_HOME/streamrelay` by
     default), which it locks; other processes may share its `outbox`. With `notify`, tmux users see the state of the

@@ -1,9 +1,8 @@
-"""The calls of the service as operations: the one table behind the daemon's routes, the OpenAPI document, its client
-and the tools for agents.
+"""The calls of the service as operations, from which HTTP routes, OpenAPI document, client and tools derive.
 
 An operation derives from the method of `Service` with the same name and from its route. Its arguments are one struct:
-the only parameter if that is one, otherwise a struct with a field for each parameter. Names in braces in the path are
-fields of the struct. GET and DELETE read the other fields from the query, POST from a JSON object.
+the only parameter if that is a struct, otherwise a struct with a field for each parameter. Names in braces in the path
+are fields of the struct. GET and DELETE read the other fields from the query, POST from a JSON object.
 """
 
 import inspect
@@ -33,9 +32,9 @@ class Operation:
     answer: Any
     """The type of the answer; None for an empty one."""
     call: Callable[[Any, Any], Awaitable[Any]]
-    """Makes the call of a service with these arguments."""
+    """Takes a service and the arguments, and makes the call."""
     summary: str = ""
-    """What it does, in the words of the service."""
+    """What it does: the docstring of the method."""
     waits: str = ""
     """The argument that holds the seconds by which the answer may take longer."""
     in_path: frozenset[str] = field(init=False)
@@ -74,7 +73,7 @@ def operation(name: str) -> Operation:
 
 def _operation(name: str, method: Callable[..., Any], route: CallRoute) -> Operation:
     hints = typing.get_type_hints(method, include_extras=True)
-    parameters = [one for one in inspect.signature(method).parameters.values() if one.name != "self"]
+    parameters = [parameter for parameter in inspect.signature(method).parameters.values() if parameter.name != "self"]
     answer = hints["return"]
     request = hints[parameters[0].name] if len(parameters) == 1 else None
     if isinstance(request, type) and issubclass(request, msgspec.Struct):
@@ -83,7 +82,7 @@ def _operation(name: str, method: Callable[..., Any], route: CallRoute) -> Opera
         kind, takes_struct = _struct(name, parameters, hints), False
 
     async def make(service: Service, arguments: msgspec.Struct) -> Any:
-        given = [arguments] if takes_struct else [getattr(arguments, one.name) for one in parameters]
+        given = [arguments] if takes_struct else [getattr(arguments, parameter.name) for parameter in parameters]
         return await getattr(service, name)(*given)
 
     return Operation(
@@ -99,9 +98,9 @@ def _operation(name: str, method: Callable[..., Any], route: CallRoute) -> Opera
 
 
 def _struct(name: str, parameters: Sequence[inspect.Parameter], hints: dict[str, Any]) -> type[msgspec.Struct]:
-    fields = [
-        (one.name, hints[one.name], msgspec.NODEFAULT if one.default is one.empty else one.default)
-        for one in parameters
-    ]
+    fields = []
+    for parameter in parameters:
+        default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
+        fields.append((parameter.name, hints[parameter.name], default))
     title = "".join(word.capitalize() for word in name.split("_"))
     return msgspec.defstruct(f"{title}Call", fields, frozen=True, kw_only=True, module=__name__)

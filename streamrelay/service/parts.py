@@ -1,10 +1,10 @@
-"""What a call of the service works with."""
+"""The parts of a local service that its calls use."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # The client of a daemon imports the declarations of the calls, and none of what carries them out.
+    # The daemon's client may import a module of `calls` for its types; it must not load the implementation with it.
     from streamrelay.service.core import Core
     from streamrelay.service.councils import Councils
 

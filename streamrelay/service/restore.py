@@ -6,8 +6,8 @@ Sessions that are gone leave their conversations. If the tmux server is another 
 the old one, and the service sends nothing again by itself.
 
 An error that says nothing about a session, such as a tmux that cannot be run, ends the start and changes nothing: the
-next start restores everything. A command that tmux refuses is tried again for a moment: beside the client of a killed
-service, which tmux is still removing, one may fail that has nothing to do with the pane.
+next start restores everything. A command that tmux refuses is tried again for about two seconds: while tmux is still
+removing the client of a killed service, it may refuse commands for reasons that have nothing to do with the pane.
 """
 
 import asyncio
@@ -43,8 +43,8 @@ logger = logging.getLogger(__name__)
 _NOT_OF_THE_PANE = (CommandTimeout, NoServer, RecordingError, ServerLost, SshFailed, StorageError, TmuxMissing)
 """Errors that do not say that a pane cannot be observed any more."""
 
-_WAITS = (0.1, 0.3, 0.6, 1.0)
-"""Seconds to wait before a pane is observed that tmux refused, each time."""
+_RETRY_DELAYS = (0.1, 0.3, 0.6, 1.0)
+"""Seconds before each further attempt to observe a pane that tmux refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,13 @@ class Restorer:
         return []
 
     async def _admit(self, info: PaneInfo, typing: TypingOptions, memory: StreamProgress) -> None:
-        """Observe a pane again; raises CommandFailed where tmux has refused that several times."""
-        for wait in _WAITS:
+        """Observe a pane again; raises CommandFailed if tmux also refuses the last attempt."""
+        for delay in _RETRY_DELAYS:
             try:
                 await self.runner.admit(info, typing, memory)
             except CommandFailed as error:
-                logger.info("pane %s is observed again in %s s: %s", info.pane, wait, error.message)
-                await asyncio.sleep(wait)
+                logger.info("cannot observe pane %s, next attempt in %s s: %s", info.pane, delay, error.message)
+                await asyncio.sleep(delay)
             else:
                 return
         await self.runner.admit(info, typing, memory)

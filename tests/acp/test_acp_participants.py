@@ -9,27 +9,15 @@ import pytest
 import streamrelay
 from streamrelay.council.clients.contract import ChatMessage
 from streamrelay.council.clients.pane import PaneClient
-from streamrelay.events import Receipt, RelayDelivered, Text
-from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, SendMessage
+from streamrelay.events import Receipt, Text
+from streamrelay.service.api import Invited, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.sessions.model import Session, StartSession
 from streamrelay.sessions.sessions import Sessions
 from streamrelay.testing.waiting import wait_until_async
-from tests.mcp.staging import Agents
-from tests.service.circles import CircleStage
 from tests.service.conftest import PATIENCE, journaled
 
 AGENT = f"acp:{shlex.join([sys.executable, str(Path(__file__).with_name('scripted_agent.py'))])}"
-
-
-class AcpCircle(CircleStage, Agents):
-    """A circle on the service that ACP agents are started by."""
-
-
-@pytest.fixture
-def stage(private_tmux, tmp_path):
-    private_tmux.new_session("keeper", ["sleep", "1000"])
-    return AcpCircle(private_tmux, tmp_path)
 
 
 async def started(service: LocalService, title: str, folder: Path) -> Session:
@@ -73,15 +61,9 @@ async def test_an_acp_agent_is_a_session_that_is_prompted_asked_cancelled_and_re
         assert await service.interrupt(ann.session) == ["C-c"]
         await until_state(service, "m3", "answered")
         # In a relay with a pane, each of the two hears the other's whole turns.
-        bob = stage.start("Bob", "--answer", "said Bob")
-        participants = [RelayParticipant(session=ann.session), RelayParticipant(session=bob, name="Bob")]
-        relay = await service.create_relay(CreateRelay(participants=participants, budget=2))
-        await service.send_message(SendMessage(to=bob, text="begin"))
-        await wait_until_async(lambda: len(stage.heard("Bob")) > 1, PATIENCE, "Bob to hear Ann")
-        crossed = [event for event in await journaled(service, RelayDelivered) if event.relay == relay.relay]
-        assert [event.speaker for event in crossed] == ["Bob (2)", "Ann (1)"]
-        assert "Bob (2):" in stage.heard("Bob")[1]
-        assert stage.heard("Bob")[1].endswith("**That** is all.")
+        message = await stage.relayed(service, ann)
+        assert "Bob (2):" in message
+        assert message.endswith("**That** is all.")
 
 
 @pytest.mark.requirement("BRG-02")

@@ -1,7 +1,7 @@
-"""The contract of a participant, whatever it is: each message is got once, each text is journaled once, over any end.
+"""The contract of every participant: over a kill, each message arrives once and each text is journaled once.
 
-A participant is a terminal agent in a pane, an agent that speaks ACP, or a session of another machine. The conversation
-code knows no difference, so the same tests hold for all.
+A participant is a terminal agent in a pane, an agent that speaks ACP, or a session of another machine. The same
+conversation code serves all of them, so they pass the same tests.
 """
 
 import os
@@ -36,8 +36,8 @@ WORKS = 1.5
 """Seconds that each participant takes for an answer."""
 
 
-class Place(Protocol):
-    """Where a participant is, and the daemon that sends it messages."""
+class Deployment(Protocol):
+    """The machine of a participant, and the daemon that sends it messages."""
 
     @property
     def tmux(self) -> PrivateTmux:
@@ -117,11 +117,11 @@ class OtherMachine:
 
 
 class Participant:
-    """One kind of participant: where and how it is started, and what it got, by its own log."""
+    """One kind of participant: where and how it starts, and the messages that it received by its own log."""
 
-    def __init__(self, kind: str, folder: Path, place: Place) -> None:
+    def __init__(self, kind: str, folder: Path, deployment: Deployment) -> None:
         self.kind = kind
-        self.place = place
+        self.deployment = deployment
         self.folder = folder
         self.log = folder / "participant.log"
 
@@ -144,13 +144,13 @@ class Participant:
     async def prompted(self) -> Session:
         """Start it in a session that is watched, send it two messages, and return the session."""
         agent, *arguments = self.words
-        async with self.place.there() as service:
+        async with self.deployment.there() as service:
             started = await service.start_session(
                 StartSession(agent=agent, arguments=arguments, title="it", cwd=str(self.folder), patience=PATIENCE)
             )
             await service.watch(started.session, watched=True)
-        async with self.place.here() as service:
-            address = self.place.address(started)
+        async with self.deployment.here() as service:
+            address = self.deployment.address(started)
             for number in (1, 2):
                 await service.send_message(SendMessage(to=address, text=f"text {number}", message_id=f"m{number}"))
         return started
@@ -176,13 +176,13 @@ async def state_of(service: Service, message_id: str) -> str:
 @pytest.mark.slow
 @pytest.mark.requirement("BRG-02")
 async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed(participant):
-    place = participant.place
-    place.begin()
+    deployment = participant.deployment
+    deployment.begin()
     session = await participant.prompted()
     await wait_until_async(lambda: participant.got == ["text 1"], PATIENCE, "the first message to arrive")
-    await place.kill()
-    place.begin()
-    async with place.here() as service, place.there() as its_own:
+    await deployment.kill()
+    deployment.begin()
+    async with deployment.here() as service, deployment.there() as its_own:
 
         async def is_answered() -> bool:
             return await state_of(service, "m2") == "answered"
@@ -194,26 +194,26 @@ async def test_a_participant_gets_each_message_once_over_a_daemon_that_is_killed
         assert answers == ["answer of it", "answer of it"]
         receipts = [event for event in await service.read_since(0) if isinstance(event, Receipt)]
         for message_id in ("m1", "m2"):
-            # What a message waits for is told anew; each other state is told once.
-            told = [event.state for event in receipts if event.message_id == message_id and event.state != "queued"]
-            assert told
-            assert len(told) == len(set(told))
+            # A queued message gets a new receipt when its reason changes; every other state has one receipt.
+            states = [event.state for event in receipts if event.message_id == message_id and event.state != "queued"]
+            assert states
+            assert len(states) == len(set(states))
         assert await state_of(service, "m1") in {"answered", "submitted", "turn_started", "unconfirmed"}
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("BRG-02", "DLV-01a")
 async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(participant):
-    place = participant.place
-    place.begin()
+    deployment = participant.deployment
+    deployment.begin()
     session = await participant.prompted()
-    async with place.here() as service:
+    async with deployment.here() as service:
 
         async def has_begun() -> bool:
             return await state_of(service, "m1") == "turn_started"
 
         await wait_until_async(has_begun, PATIENCE, "the first message's turn")
-        first = int(place.tmux.run("display-message", "-p", "-t", session.pane, "#{pane_pid}"))
+        first = int(deployment.tmux.run("display-message", "-p", "-t", session.pane, "#{pane_pid}"))
         os.kill(foreground_processes(first)[-1].pid, signal.SIGKILL)
 
         async def are_over() -> bool:
@@ -221,7 +221,7 @@ async def test_the_message_of_a_participant_that_is_killed_is_unconfirmed(partic
 
         await wait_until_async(are_over, PATIENCE, "the end of both messages")
         assert await state_of(service, "m1") == "unconfirmed"
-        # A participant that takes messages while it works may have got the second one, too.
+        # A participant that takes messages while it works may have received the second one, too.
         assert await state_of(service, "m2") == "failed" or participant.kind != "acp"
         assert participant.got in (["text 1"], ["text 1", "text 2"])
         assert await state_of(service, "m2") == "unconfirmed" or participant.got == ["text 1"]

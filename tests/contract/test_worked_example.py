@@ -22,7 +22,7 @@ FILES = {
 GENERATED = {"streamrelay/service/interface.py", "cli/streamrelay_cli/commands.py", "docs/streamrelay.1"}
 COPIED = ("streamrelay/", "cli/", "scripts/", "tests/", "docs/", "README.md", "pyproject.toml")
 LEFT_OUT = "tests/corpus/"
-"""Megabytes of recordings, which no test of this example reads."""
+"""Megabytes of recordings; no test of the example reads them."""
 
 
 def example() -> dict[str, str]:

@@ -1,20 +1,20 @@
-"""A time of day of their own for processes: libfaketime (Debian's package `libfaketime`) moves it.
+"""Gives processes a time of day that a test can move, by libfaketime (Debian: `libfaketime`).
 
-Their monotonic clock goes on as it was, as on a machine whose clock is set.
+Their monotonic clock stays as it was, as on a machine whose clock is set.
 """
 
 from pathlib import Path
 from typing import Self
 
 NOTICED = 2.0
-"""Seconds after which a running process has the new time: libfaketime counts whole seconds since it last looked."""
+"""Seconds after which a running process has the new time: libfaketime reads the file again after whole seconds."""
 
 
 class OwnClock:
     """The clock of all processes that are started with `environment`."""
 
     def __init__(self, library: Path, file: Path) -> None:
-        """Let `file` say by how much the clock is off; a running process notices within `NOTICED` seconds."""
+        """Read the offset of the clock from `file`; a running process notices a change within `NOTICED` seconds."""
         self._file = file
         self.move(0)
         self.environment = {
@@ -22,7 +22,7 @@ class OwnClock:
             "FAKETIME_TIMESTAMP_FILE": str(file),
             "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            # For glibc before 2.24; with it, waits of threads end at once, and a Python of four threads hardly runs.
+            # For glibc before 2.24. If set, waits of threads end at once, and a Python of four threads hardly runs.
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",
         }
 
@@ -35,5 +35,5 @@ class OwnClock:
         return None if library is None else cls(library, file)
 
     def move(self, seconds: int) -> None:
-        """Let the clock be off by so many seconds."""
+        """Set the clock's offset from the real time of day, in seconds."""
         self._file.write_text(f"{seconds:+d}\n")

@@ -45,7 +45,7 @@ class Nursery:
     """Bears daemons, one at a time; an async context manager. See nursery.py."""
 
     def __init__(self, tmux: PrivateTmux, log: Path, environment: Mapping[str, str] | None = None) -> None:
-        """`environment` is what the daemons have beside that of this process."""
+        """`environment` is added to that of this process for the daemons."""
         self._environment = os.environ | dict(environment or {})
         self._words = [str(log), "daemon", "-S", tmux.socket_path, "--tmux", tmux.binary]
         self._process: asyncio.subprocess.Process

@@ -2,9 +2,9 @@
 
     nursery.py LOG WORD...      of each it says the process id, and how it ended (as subprocess has it)
 
-What is born is the command, `streamrelay WORD...`, in the state in which it would be after a second of importing. If
-libfaketime moves its time of day, that of the programs it runs is not moved: the first of its processes that exits
-removes what libfaketime shares among them, and another one then may not start.
+What is born is the command, `streamrelay WORD...`, in the state in which it would be after a second of importing.
+libfaketime may move the time of day of the daemons, but not of the programs that they run. Programs
+that load libfaketime share its state: the first one that exits removes that state, and another may then fail to start.
 """
 
 import os
@@ -15,13 +15,12 @@ from streamrelay_cli.main import run
 from streamrelay.daemon import assembly, logs, process, tools
 
 BORN_WITH = (assembly, logs, process, tools)
-
-
-OF_CLOCK = ("LD_PRELOAD", "FAKETIME_SHARED")
+FAKETIME_VARIABLES = ("LD_PRELOAD", "FAKETIME_SHARED")
+"""The variables by which a program loads libfaketime, and shares its state with others."""
 
 
 def main(log: str, *words: str) -> None:
-    for name in OF_CLOCK:
+    for name in FAKETIME_VARIABLES:
         os.environ.pop(name, None)
     for _ in iter(sys.stdin.readline, ""):
         pid = os.fork()

@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=8, help="faults of each schedule (%(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=get_args(FaultKind), default=FAULTS, help="kinds of faults")
     parser.add_argument("--without-gathering", action="store_true", help="leave the gathering out")
-    parser.add_argument("--keep", type=Path, help="folder for the logs and the database of each seed that fails")
+    parser.add_argument("--keep", type=Path, help="folder that keeps the logs and the database of each failing seed")
     given = parser.parse_args()
     wrong = 0
     for seed in range(given.seed, given.seed + given.seeds):

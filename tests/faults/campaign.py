@@ -3,7 +3,7 @@
 The system is that of `tests.daemon.exchange`: a private tmux server, agents with screens like those of real ones, a
 link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events. Beside them there is
 a gathering of two speakers and a harvester. Where a schedule restarts the broker, a second machine with a daemon and an
-agent of its own takes part; where it moves the clock, the daemons have a time of day of their own.
+agent of its own takes part. Where it moves the clock, the daemons have a time of day of their own.
 
 The end of a tmux server ends all of it. A schedule with such a fault therefore runs on several servers, one after the
 other, with one state of the daemon. What was on its way when a server ended need not arrive, but it has a final state,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LINKED = ("Ann", "Bob")
 SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
 HOST, GUEST, FAR = "Eve", "Fay", "beta"
-"""An agent that has a link with one on the other machine, that one, and that machine."""
+"""An agent here, the agent on the other machine that it is linked with, and the name of that machine."""
 HOUR = 3600
 SETTLE = 20.0
 """Seconds to wait for each thing that is still due; the checker names what is missing."""
@@ -125,7 +125,7 @@ class FaultyExchange(Exchange):
         self._gathering = (await client.start_gathering(request)).gathering
 
     async def _link_far(self, client: DaemonClient) -> None:
-        """Link two agents of both machines, when these know of each other, and give one something to begin with."""
+        """Link an agent of each machine once the machines know each other, and send the first message."""
         guest = f"{self._guest}@{FAR}"
 
         async def is_linked() -> bool:
@@ -140,7 +140,7 @@ class FaultyExchange(Exchange):
         )
 
     def heard_far(self) -> dict[str, list[str]]:
-        """Return what the two agents of both machines were told; empty without the second machine."""
+        """Return what each agent of the link between the machines received; empty without the second machine."""
         if self._far is None:
             return {}
         there = [got.text for got in read_got(self._far.log(self._guest)) if got.kind == "message"]
@@ -167,7 +167,7 @@ class FaultyExchange(Exchange):
             if self._life is not None:
                 await self._kill(self._life)
             if self._clock is not None:
-                # Machines whose clocks differ by an hour hear nothing of each other until one is set right.
+                # Machines whose clocks differ by an hour exchange nothing until one clock is set right.
                 self._clock.move(0)
 
     async def _living(self) -> Life:
@@ -203,7 +203,7 @@ class FaultyExchange(Exchange):
                 name = LINKED[fault.columns % len(LINKED)]
                 self.tmux.run("resize-window", "-t", name, "-x", str(fault.columns), "-y", str(fault.lines))
             case "limit_descriptors":
-                # The disk may have ended the daemon a moment ago, before anybody has told.
+                # A full disk may have ended the daemon a moment ago, before this process noticed.
                 with contextlib.suppress(ProcessLookupError), descriptor_limit(life):
                     await asyncio.wait([life.ended], timeout=fault.lasts)
             case "fill_disk":
@@ -244,7 +244,7 @@ class FaultyExchange(Exchange):
             with contextlib.suppress(TimeoutError):
                 await wait_until_async(lambda: self.is_relayed(due), SETTLE, "the relay to be heard")
             with contextlib.suppress(TimeoutError):
-                await wait_until_async(self._is_harvested, LAST_WORDS + PATIENCE, "the harvester to be told")
+                await wait_until_async(self._is_harvested, LAST_WORDS + PATIENCE, "the harvester to get its task")
                 await wait_until_async(lambda: self._is_over(client), PATIENCE, "the gathering to be over")
         self.verdict = check(self.histories(due))
 
@@ -252,7 +252,7 @@ class FaultyExchange(Exchange):
         return not self._members or (await client.gathering(self._gathering)).closed_at is not None
 
     def _is_harvested(self) -> bool:
-        """Whether the harvester has been told everything, by its own log: the daemon is asked for the end only."""
+        """Return whether the harvester got its task, by its own log; only the end of the gathering needs the daemon."""
         return not self._members or any(HARVEST.match(message) for message, _ in self.exchanges(HARVESTER))
 
     async def judge_ended(self, client: DaemonClient) -> None:
@@ -356,7 +356,7 @@ async def run_campaign(
         clock = OwnClock.where_possible(folder / "clock") if "jump_clock" in kinds else None
         far = None
         if "restart_broker" in kinds:
-            # Its import costs as much as a daemon's, and most schedules have one machine.
+            # Importing it takes as long as importing a daemon, and most schedules have one machine.
             from tests.faults.far import far_node
 
             far = stack.enter_context(far_node(folder.parent))
@@ -382,7 +382,7 @@ async def run_campaign(
 
 
 async def play(exchange: FaultyExchange, part: Sequence[Fault]) -> None:
-    """Let an exchange begin, suffer such faults, and come to its end unless its tmux server does."""
+    """Run an exchange through faults, and settle it unless they end its tmux server."""
     async with exchange:
         await exchange.connect()
         tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]

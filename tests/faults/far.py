@@ -1,4 +1,4 @@
-"""The second node of a schedule that restarts the broker: its daemon, its tmux server, its agents, and the broker."""
+"""The second machine of a schedule that restarts the broker: daemon, tmux server and agents; and the broker."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from tests.federation.homes import Home, join_federation
 
 
 class FarNode:
-    """A machine that the faults of the first one do not hit, and the broker between both, which they do."""
+    """A machine that no fault hits, and the broker between it and the first machine, which faults do hit."""
 
     def __init__(self, home: Home, redis: PrivateRedis) -> None:
         self._home = home
@@ -29,7 +29,7 @@ class FarNode:
         return self._home.folder / name
 
     async def restart_broker(self, seconds: float) -> None:
-        """Kill the broker, and start it after so many seconds with all that it had acknowledged."""
+        """Kill the broker, and start it after `seconds` with all entries that it had acknowledged."""
         self._redis.kill()
         await asyncio.sleep(seconds)
         await asyncio.to_thread(self._redis.start)

@@ -36,7 +36,7 @@ def link_history(
 ) -> list[Record]:
     """Judge a link of two agents: the first `budget` things that they said in turn are due.
 
-    An agent on another machine is named as `NAME@NODE`.
+    The header of a message from another machine names its sender as `NAME@NODE`.
     """
     in_turn = sorted(said, key=lambda one: one.at)
     records = [{"event": "joined", "channel": channel, "who": who} for who in heard]

@@ -23,6 +23,7 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.mcp.http import HttpEndpoint
 from streamrelay.mcp.tokens import Tokens
+from streamrelay.service.interface import ROUTES
 from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.tmux import PrivateTmux, is_alive
@@ -30,6 +31,11 @@ from streamrelay.testing.waiting import wait_until, wait_until_async
 from tests.service.conftest import PATIENCE, Stage
 
 TOKENS = Tokens(b"k" * 32, "server")
+TOOLS = {
+    "send_message", "close_link", "list_sessions", "start_session", "end_session", "read_since", "search_history",
+    "get_delivery", "list_deliveries", "cancel_delivery", "start_gathering", "pass_piece", "ask_council",
+} | {name for name, route in ROUTES.items() if route.tool is not None}  # fmt: skip
+"""The names of all tools: the tools in `streamrelay.mcp`, and the calls that are tools by themselves."""
 
 
 class Talking(Stage):

@@ -11,16 +11,11 @@ from pathlib import Path
 import pytest
 
 from streamrelay.daemon.instance import only_daemon, running_pid
-from streamrelay.service.interface import ROUTES
 from streamrelay.testing.waiting import wait_until_async
-from tests.mcp.staging import call, connected
+from tests.mcp.staging import TOOLS, call, connected
 from tests.service.conftest import PATIENCE
 
 CALLER = Path(__file__).with_name("calling_agent.py")
-TOOLS = {
-    "send_message", "start_gathering", "pass_piece", "close_link", "list_sessions", "start_session", "end_session",
-    "read_since", "search_history", "get_delivery", "list_deliveries", "cancel_delivery", "ask_council",
-} | {name for name, route in ROUTES.items() if route.tool is not None}  # fmt: skip
 HELLO = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
     b'"clientInfo":{"name":"test","version":"1"}}}\n'

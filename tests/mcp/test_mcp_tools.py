@@ -23,11 +23,7 @@ from streamrelay.service.call import ToolHints
 from streamrelay.service.interface import ROUTES, Service
 from streamrelay.sessions.model import StartSession
 from tests.mcp.conftest import HOSTILE
-
-TOOLS = {
-    "send_message", "close_link", "list_sessions", "start_session", "end_session", "read_since", "search_history",
-    "get_delivery", "list_deliveries", "cancel_delivery", "start_gathering", "pass_piece", "ask_council",
-} | {name for name, route in ROUTES.items() if route.tool is not None}  # fmt: skip
+from tests.mcp.staging import TOOLS
 
 
 def text_of(result: wire.CallToolResult) -> str:
@@ -125,7 +121,7 @@ async def test_a_tool_derives_from_the_declaration_of_its_call(client, service):
 
 
 async def test_a_derived_tool_fills_in_its_caller(service):
-    """`ask_council` has words of its own for agents; the derived form of the same call takes the caller as it does."""
+    """The hand-written tool `ask_council` passes its caller on; a derived tool of the same call does so, too."""
     route = replace(ROUTES["ask_council"], tool=ToolHints("Ask"))
     (tool,) = derived_tools({"ask_council": route})
     assert not {*CALLER} & {*tool.takes.__struct_fields__}

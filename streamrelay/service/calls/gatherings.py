@@ -1,4 +1,4 @@
-"""The calls of gatherings; one that another machine keeps is asked there."""
+"""The calls of gatherings. A call about a gathering that another machine holds goes to that machine."""
 
 from streamrelay.service import gatherings as local_gatherings
 from streamrelay.service import remote_gatherings

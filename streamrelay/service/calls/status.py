@@ -1,4 +1,4 @@
-"""The state of the service and of its neighbours."""
+"""The calls that return the state of the service and of the other machines."""
 
 import os
 
