@@ -1,7 +1,7 @@
 """A pane's screen over time, built from the rows that a `PaintLog` follows.
 
-A picture is taken where the pane rests, so that what a repaint shows halfway is none, and where something happened to
-it: a message, a resize, the end of a turn.
+A snapshot is taken when the pane rests, so that none shows half a repaint, and when something happens to the pane: a
+message, a resize, the end of a turn.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Timeline:
         self.marks: list[TimelineMark] = []
         self.snapshots: list[TimelineSnapshot] = []
         self.left_out = 0
-        """Pictures that were dropped because there were too many."""
+        """The number of snapshots that were dropped because there were too many."""
         self._log = log
         self._last: float | None = None
 

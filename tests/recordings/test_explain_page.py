@@ -41,11 +41,11 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-def pictures(pane: dict[str, Any]) -> list[tuple[float, list[str]]]:
-    """Put the pictures together as the page does."""
+def snapshots(pane: dict[str, Any]) -> list[tuple[float, list[str]]]:
+    """Put the snapshots together as the page does."""
     told: list[tuple[float, list[str]]] = []
     rows: dict[int, str] = {}
-    for t, height, changes in pane["pictures"]:
+    for t, height, changes in pane["snapshots"]:
         for y, row, state in changes:
             rows[y] = "" if row < 0 else pane["rows"][row][state][1]
         told.append((t, [rows.get(y, "") for y in range(height)]))
@@ -54,9 +54,9 @@ def pictures(pane: dict[str, Any]) -> list[tuple[float, list[str]]]:
 
 @pytest.mark.requirement("DEL-09c")
 @pytest.mark.parametrize("name", ["claude/tool", "codex/short", "gemini/short", "opencode/short", "bash/short"])
-def test_every_picture_is_the_screen_at_that_time(name: str) -> None:
+def test_every_snapshot_is_the_screen_at_that_time(name: str) -> None:
     recording = open_recording(CORPUS / name)
-    told = pictures(data_of(page(name, explain(recording)))["panes"]["%0"])
+    told = snapshots(data_of(page(name, explain(recording)))["panes"]["%0"])
     assert len(told) > 2
     screen = TmuxScreen(recording.columns, recording.lines)
     shown: dict[float, list[str]] = {}
@@ -159,7 +159,7 @@ def test_a_browser_shows_it_and_runs_nothing_of_the_pane(hostile: Path, tmp_path
 ACTS = """
 const press = (key, on = document.body) => on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const told = [];
-const tell = () => told.push([chosen.line, chosen.picture, document.querySelectorAll("#screen .chosen").length > 0]);
+const tell = () => told.push([chosen.line, chosen.snapshot, document.querySelectorAll("#screen .chosen").length > 0]);
 tell();
 press("j"); tell();
 press("ArrowUp", list); tell();
@@ -199,7 +199,7 @@ def test_rows_that_stood_there_before_have_no_bytes(tmp_path: Path) -> None:
     painted = {states[-1][1]: [pane["spans"][number] for number in states[-1][2][1::2]] for states in pane["rows"]}
     assert [(start, stop) for _, start, stop, _ in painted["old row"]] == [(0, 0)]
     assert [(start, stop) for _, start, stop, _ in painted["new row"]] == [(0, 9)]
-    assert pictures(pane)[-1][1] == ["old row", "new row", ""]
+    assert snapshots(pane)[-1][1] == ["old row", "new row", ""]
 
 
 def test_a_pane_that_said_nothing_has_a_page(tmp_path: Path) -> None:

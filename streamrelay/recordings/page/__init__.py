@@ -103,7 +103,7 @@ def _pane(screens: Screens) -> dict[str, Any]:
     return {
         "rows": rows,
         "spans": [_span(log, span) for span in spans],
-        "pictures": _snapshots(log, timeline.snapshots),
+        "snapshots": _snapshots(log, timeline.snapshots),
         "marks": timeline.marks,
     }
 

@@ -33,7 +33,7 @@ function shown(text) {
 // Pictures tell only what changed.
 for (const pane of Object.values(data.panes)) {
   let rows = [];
-  pane.pictures = pane.pictures.map(([t, height, changes]) => {
+  pane.snapshots = pane.snapshots.map(([t, height, changes]) => {
     rows = Array.from({ length: height }, (_, y) => rows[y] || null);
     for (const [y, row, state] of changes) rows[y] = row < 0 ? null : [row, state];
     return { t, rows };
@@ -41,7 +41,7 @@ for (const pane of Object.values(data.panes)) {
 }
 
 const VERDICTS = { program: "said", injected: "injected", typed: "typed", unknown: "of unknown origin", activity: "activity", gap: "gap", unsaid: "left out" };
-const chosen = { line: -1, picture: 0, span: -1 };
+const chosen = { line: -1, snapshot: 0, span: -1 };
 const hidden = new Set();
 const list = at("list");
 
@@ -83,9 +83,9 @@ function choose(number, scroll) {
   history.replaceState(null, "", "#" + number);
   votes(line);
   const stands = standing(line, pane);
-  const before = stands.filter((picture) => pane.pictures[picture].t <= line.t);
+  const before = stands.filter((snapshot) => pane.snapshots[snapshot].t <= line.t);
   const time = at("time");
-  time.max = Math.max(0, pane.pictures.length - 1);
+  time.max = Math.max(0, pane.snapshots.length - 1);
   ticks(stands, pane);
   show(before.at(-1) ?? stands[0] ?? nearest(pane, line.t));
 }
@@ -101,11 +101,11 @@ function votes(line) {
   at("turn").replaceChildren(...told);
 }
 
-const standing = (line, pane) => pane.pictures.flatMap(({ rows }, number) => rows.some((place) => place && line.rows.includes(place[0])) ? [number] : []);
-const nearest = (pane, t) => Math.max(0, pane.pictures.findLastIndex((picture) => picture.t <= t));
+const standing = (line, pane) => pane.snapshots.flatMap(({ rows }, number) => rows.some((place) => place && line.rows.includes(place[0])) ? [number] : []);
+const nearest = (pane, t) => Math.max(0, pane.snapshots.findLastIndex((snapshot) => snapshot.t <= t));
 
 function ticks(stands, pane) {
-  const last = Math.max(1, pane.pictures.length - 1);
+  const last = Math.max(1, pane.snapshots.length - 1);
   const place = (made, from, to) => { made.style.left = `${100 * from / last}%`; if (to > from) made.style.width = `${100 * (to - from) / last}%`; return made; };
   const runs = [];
   for (const number of stands) {
@@ -119,20 +119,20 @@ function ticks(stands, pane) {
 function show(number) {
   const line = data.lines[chosen.line];
   const pane = data.panes[line.pane];
-  number = Math.min(Math.max(0, number), pane.pictures.length - 1);
+  number = Math.min(Math.max(0, number), pane.snapshots.length - 1);
   if (number < 0) { at("screen").replaceChildren(); return; }
-  chosen.picture = number;
-  const picture = pane.pictures[number];
+  chosen.snapshot = number;
+  const snapshot = pane.snapshots[number];
   at("time").value = number;
-  at("time").setAttribute("aria-valuetext", `${seconds(picture.t)} seconds`);
-  at("when").textContent = `${seconds(picture.t)} s \u00b7 picture ${number + 1} of ${pane.pictures.length}`;
+  at("time").setAttribute("aria-valuetext", `${seconds(snapshot.t)} seconds`);
+  at("when").textContent = `${seconds(snapshot.t)} s \u00b7 snapshot ${number + 1} of ${pane.snapshots.length}`;
   at("earlier").disabled = number === 0;
-  at("later").disabled = number === pane.pictures.length - 1;
-  const until = number + 1 < pane.pictures.length ? pane.pictures[number + 1].t : Infinity;
-  const marks = pane.marks.filter(([t]) => t >= picture.t && t < until).slice(0, 6);
+  at("later").disabled = number === pane.snapshots.length - 1;
+  const until = number + 1 < pane.snapshots.length ? pane.snapshots[number + 1].t : Infinity;
+  const marks = pane.marks.filter(([t]) => t >= snapshot.t && t < until).slice(0, 6);
   at("happened").replaceChildren(...marks.flatMap(([t, kind, text], index) => [index ? " \u00b7 " : "", `${seconds(t)} s ${kind} `, shown(text)]));
   const spans = new Set();
-  at("screen").replaceChildren(...picture.rows.map((place) => {
+  at("screen").replaceChildren(...snapshot.rows.map((place) => {
     if (place === null) return element("div");
     const [, text, runs] = pane.rows[place[0]][place[1]];
     if (!line.rows.includes(place[0])) return element("div", "", shown(text));
@@ -175,7 +175,7 @@ function pick(event) {
   const span = Number(holder.dataset.span);
   chosen.span = chosen.span === span ? -1 : span;
   const top = at("screen").scrollTop;
-  show(chosen.picture);
+  show(chosen.snapshot);
   at("screen").scrollTop = top;
   at("bytes").querySelector(`[data-span="${span}"]`)?.focus({ preventScroll: true });
 }
@@ -199,7 +199,7 @@ list.addEventListener("keydown", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.target.matches("input") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const act = { j: () => step(1), k: () => step(-1), ",": () => show(chosen.picture - 1), ".": () => show(chosen.picture + 1), "/": () => at("find").focus() }[event.key];
+  const act = { j: () => step(1), k: () => step(-1), ",": () => show(chosen.snapshot - 1), ".": () => show(chosen.snapshot + 1), "/": () => at("find").focus() }[event.key];
   if (!act || chosen.line < 0) return;
   event.preventDefault();
   act();
@@ -207,8 +207,8 @@ document.addEventListener("keydown", (event) => {
 at("find").addEventListener("input", fill);
 at("find").addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === "ArrowDown") { event.preventDefault(); list.focus(); if (!at("line-" + chosen.line)) step(0); } });
 at("time").addEventListener("input", () => show(Number(at("time").value)));
-at("earlier").addEventListener("click", () => show(chosen.picture - 1));
-at("later").addEventListener("click", () => show(chosen.picture + 1));
+at("earlier").addEventListener("click", () => show(chosen.snapshot - 1));
+at("later").addEventListener("click", () => show(chosen.snapshot + 1));
 at("decided").addEventListener("click", () => choose(chosen.line, true));
 at("screen").addEventListener("click", pick);
 at("bytes").addEventListener("click", pick);
