@@ -224,9 +224,10 @@ class Activity(Event, tag="activity"):
 
 
 class Injected(Event, tag="injected"):
-    """The state of a text that streamrelay types into the pane, as the pane's stream sees it: evidence, not a receipt.
+    """The state of a message to the pane's program, as the pane's stream sees it: evidence, not a receipt.
 
-    `pasting` and `entering` are emitted before the command to tmux, so that every painted character has an explanation.
+    `pasting` and `entering` are emitted before the command to tmux, or before the request to the program's own API, so
+    that every painted character has an explanation. A message by the API has no `painted`.
     `turn` of an `entering` is the turn that will answer.
     """
 
