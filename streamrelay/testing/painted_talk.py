@@ -32,6 +32,15 @@ SILENT = [look for look in LOOKS if look.witness is None]
 TELLING = [look for look in LOOKS if look.witness is not None]
 
 
+def exchanges(count: int) -> list[tuple[str, str]]:
+    """Return `Talk.heard` of `count` answered messages: "question 0", "answer 0", "question 1" and so on."""
+    return [
+        (origin, f"{kind} {number}")
+        for number in range(count)
+        for origin, kind in (("injected", "question"), ("program", "answer"))
+    ]
+
+
 class Talk:
     """A program and the stream that listens to it, attached by tmux (`seeded`) or beside the program from its start.
 

@@ -1,7 +1,7 @@
 """The real OpenCode and Codex get their messages by their own APIs, with a model on loopback.
 
-They are taken from PATH, or from where $STREAMRELAY_OPENCODE and $STREAMRELAY_CODEX say; who has none skips this. Each
-runs with an empty home, a key that is none, and nothing but loopback to talk to.
+The test takes them from $STREAMRELAY_OPENCODE and $STREAMRELAY_CODEX, or from PATH, and skips an agent that is not
+there. Each agent runs with an empty home and an invalid key, and reaches nothing but loopback.
 """
 
 import asyncio
@@ -35,18 +35,18 @@ PATIENCE = 300.0
 SLOW = "take your time"
 DRAFT = "a thought of a person"
 ONE_BY_ONE, WHILE_BUSY, BESIDE_DRAFT = 35, 10, 5
-"""Messages; the last of those one by one is answered slowly, and the next ten come meanwhile."""
+"""Numbers of messages. The model holds its answer to the last one of the first group until the second has arrived."""
 
 
 class Model:
-    """Answers at once, but the slow message only when it is released."""
+    """A model that answers at once, except that it holds its answer to the slow message until the test releases it."""
 
     def __init__(self) -> None:
         self.released = threading.Event()
 
     def decide(self, asked: ModelRequest) -> ModelReply:
         if SLOW in asked.said and not self.released.wait(PATIENCE):
-            return ModelReply("Nobody has released me.")
+            return ModelReply("The test did not release this answer.")
         return ModelReply("Understood.")
 
 
@@ -64,11 +64,11 @@ def model(decider: Model) -> Iterator[LoopbackModel]:
 
 def start_opencode(tmux: PrivateTmux, home: Path, model: str) -> str:
     """Start OpenCode in a pane, with a server on a port of its own, and return the pane."""
-    return tmux.new_session("opencode", [*opencode_words(home, model), "--port", "0"], columns=120, lines=40)
+    return tmux.new_session("opencode", [*opencode_command(home, model), "--port", "0"], columns=120, lines=40)
 
 
-def opencode_words(home: Path, model: str) -> list[str]:
-    """Set up OpenCode in a home of its own, and return the words that start it there."""
+def opencode_command(home: Path, model: str) -> list[str]:
+    """Set up OpenCode in a home of its own, and return the command that starts it there."""
     program = os.environ.get("STREAMRELAY_OPENCODE") or shutil.which("opencode")
     if program is None:
         pytest.skip("no opencode here; $STREAMRELAY_OPENCODE says where one is")
@@ -89,7 +89,7 @@ def opencode_words(home: Path, model: str) -> list[str]:
         **{f"OPENCODE_DISABLE_{name}": "1" for name in quiet},
         "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color", "LANG": "C.UTF-8",
     }  # fmt: skip
-    return [*clean(home, variables), program]
+    return [*environment_command(home, variables), program]
 
 
 def start_codex(tmux: PrivateTmux, home: Path, model: str) -> str:
@@ -97,15 +97,17 @@ def start_codex(tmux: PrivateTmux, home: Path, model: str) -> str:
     program = program_of("codex")
     (home / "work").mkdir(parents=True)
     how = codex(program, home, model, {"command": "true", "args": []})
-    words = clean(home, {**how.variables, "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color"})
+    words = environment_command(
+        home, {**how.variables, "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "tmux-256color"}
+    )
     address = home / "server.sock"
     tmux.new_session("server", [*words, program, "app-server", "--listen", f"unix://{address}"])
     wait_until(address.exists, PATIENCE, "the app server to listen")
     return tmux.new_session("codex", [*words, program, "--remote", f"unix://{address}"], columns=120, lines=40)
 
 
-def clean(home: Path, variables: Mapping[str, str]) -> list[str]:
-    """Return the words that run a program in the work folder with no other variables."""
+def environment_command(home: Path, variables: Mapping[str, str]) -> list[str]:
+    """Return the beginning of a command that runs a program in the work folder with these variables only."""
     return ["env", "-i", "-C", str(home / "work"), *(f"{name}={value}" for name, value in variables.items())]
 
 
@@ -184,7 +186,7 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
         streamrelay.connect(
             tmux=private_tmux.binary, socket_path=path, profiles=load_profiles(), lane="auto"
         ) as server,
-        # What fails here is looked into by its recording.
+        # The recording shows why a run failed.
         server.record(pane, tmp_path / "screen.jsonl.gz"),
     ):
         pipeline = server.pipeline(pane)
@@ -231,7 +233,8 @@ async def test_fifty_messages_arrive_once_beside_a_draft_and_while_it_works(
     assert all(map(talk.is_held, kinds["busy"]))
     for kind, ids in kinds.items():
         took = sorted(1000 * talk.took(each) for each in ids)
-        print(f"{name}, {kind}: {len(took)} in {took[0]:.0f}, {statistics.median(took):.0f}, {took[-1]:.0f} ms")
+        median = statistics.median(took)
+        print(f"{name}, {kind}: {len(took)} messages in {took[0]:.0f} to {took[-1]:.0f} ms, median {median:.0f} ms")
     assert [each for each in talk.ids if "pasted" in talk.states(each)] == ["m1"]
     assert DRAFT in shown()
     said = {event.text for event in heard if isinstance(event, Text) and event.origin == "program" and event.text}

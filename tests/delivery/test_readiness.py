@@ -17,8 +17,8 @@ AGENTS = Path(__file__).parents[1] / "corpus" / "agents"
 PROFILES = {profile.name: profile for profile in shipped_profiles()}
 
 
-def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, PaneState, AgentProfile | None]]:
-    """What stood there before each paste and each Enter of a recording."""
+def pane_states(folder: Path, *, known: bool) -> Iterator[tuple[type, PaneState, AgentProfile | None]]:
+    """Yield the state of the pane before each paste and each Enter of a recording, with its kind and the profile."""
     recording = open_recording(folder)
     readings = [profile.reading for profile in PROFILES.values()] if known else []
     stream = DeltaStream(TmuxScreen(recording.columns, recording.lines), newborn=True, profiles=readings)
@@ -38,7 +38,7 @@ def standings(folder: Path, *, known: bool) -> Iterator[tuple[type, PaneState, A
 @pytest.mark.parametrize("scenario", ["short", "multi", "long3k"])
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "aider", "bash"])
 def test_an_empty_composer_is_told_from_a_message_that_stands_there(agent: str, scenario: str, known: bool) -> None:
-    seen = list(standings(AGENTS / agent / scenario, known=known))
+    seen = list(pane_states(AGENTS / agent / scenario, known=known))
     assert seen
     for kind, pane_state, profile in seen:
         if kind is Pasted:
@@ -49,7 +49,7 @@ def test_an_empty_composer_is_told_from_a_message_that_stands_there(agent: str, 
 
 @pytest.mark.parametrize(("agent", "though_it_queues"), [("codex", "not_ready"), ("aider", "at_work")])
 def test_a_recorded_agent_at_work_is_let_finish_where_its_profile_says_so(agent: str, though_it_queues: str) -> None:
-    seen = list(standings(AGENTS / agent / "two", known=True))
+    seen = list(pane_states(AGENTS / agent / "two", known=True))
     pastes = [(pane_state, profile) for kind, pane_state, profile in seen if kind is Pasted]
     found = [obstacle(pane_state, profile, answering=False) for pane_state, profile in pastes]
     assert found == [None, "at_work"]

@@ -1,10 +1,13 @@
-"""Messages that a program got by its own API: they go past its composer, and its transcript shows them."""
+"""Messages that a program gets by its own API: they go past its composer, and its transcript shows them."""
 
 import pytest
 
 from streamrelay.delta.layout.rows import PaintedRow
+from streamrelay.delta.messages import OutstandingMessage
 from streamrelay.delta.transcript.answers import Message, read_answer
-from streamrelay.testing.painted_talk import LOOKS, Talk, name
+from streamrelay.delta.transcript.echoes import spelling
+from streamrelay.events import Injected
+from streamrelay.testing.painted_talk import LOOKS, Talk, exchanges, name
 from streamrelay.testing.transcript_program import UiStyle
 
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
@@ -13,7 +16,7 @@ every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 @pytest.mark.sampled(6)
 @pytest.mark.requirement("DLV-10", "DEL-11")
 @every_look
-def test_a_message_goes_past_a_draft_which_is_known_for_typed_when_a_person_submits_it(look: UiStyle) -> None:
+def test_a_message_goes_past_a_draft_and_the_draft_is_typed_when_a_person_submits_it(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -25,16 +28,12 @@ def test_a_message_goes_past_a_draft_which_is_known_for_typed_when_a_person_subm
     talk.paints(talk.program.submits())
     talk.answers("the last answer")
     assert talk.heard() == [
-        ("injected", "question 0"),
-        ("program", "answer 0"),
-        ("injected", "question 1"),
-        ("program", "answer 1"),
-        ("injected", "question 2"),
-        ("program", "answer 2"),
+        *exchanges(3),
         ("typed", "what of the keys"),
         ("program", "the last answer"),
     ]
-    assert not [event for event in talk.pane.events if getattr(event, "state", "") == "painted"][1:]
+    painted = [event.message_id for event in talk.of(Injected) if event.state == "painted"]
+    assert painted == ["m1"]
 
 
 @pytest.mark.sampled(6)
@@ -52,14 +51,7 @@ def test_messages_that_a_program_holds_while_it_works_are_answered_in_their_orde
         talk.streams(f"answer {number}")
         talk.paints(talk.program.shows(question), talk.program.works())
     talk.answers("the last answer")
-    assert talk.heard() == [
-        ("injected", "question 0"),
-        ("program", "answer 0"),
-        ("injected", "question 1"),
-        ("program", "answer 1"),
-        ("injected", "question 2"),
-        ("program", "the last answer"),
-    ]
+    assert talk.heard() == [*exchanges(2), ("injected", "question 2"), ("program", "the last answer")]
 
 
 @pytest.mark.requirement("DLV-10")
@@ -75,7 +67,7 @@ def test_what_the_api_did_not_take_is_pasted_under_the_same_id() -> None:
 
 
 @pytest.mark.requirement("DLV-10", "DEL-01")
-def test_copies_of_held_messages_in_boxes_are_no_text_of_the_answers() -> None:
+def test_copies_of_held_messages_in_boxes_are_not_text() -> None:
     """A program that scrolls shows the boxes of the messages that it holds in several places."""
     box = ["  ┃", "  ┃  {}", "  ┃", ""]
     boxes = lambda *texts: [row.format(text) for text in texts for row in box]  # noqa: E731
@@ -93,9 +85,21 @@ def test_copies_of_held_messages_in_boxes_are_no_text_of_the_answers() -> None:
 
 
 @pytest.mark.requirement("DEL-01")
-def test_a_quote_of_a_message_behind_another_mark_is_text() -> None:
+def test_a_message_behind_another_mark_than_its_echo_is_no_copy() -> None:
+    """The quote is taken for the echo, being the first to spell the message; the echo below it must not be dropped."""
     rows = ["> one", "", "● You said:", "", "  > two", "", "> two", "", "● second"]
     messages = [Message(text, (text,)) for text in ("one", "two")]
     answer = read_answer([], [PaintedRow(row) for row in rows], messages, columns=40, is_spinner=lambda _: False)
     text = [line for passage in answer.passages if passage.kind == "text" for line in passage.lines]
     assert "> two" in [line.strip() for line in text]
+
+
+@pytest.mark.requirement("DLV-10", "DLV-03a")
+def test_no_composer_shows_a_message_that_goes_past_it() -> None:
+    text = "what of the keys, and of the row below them?"
+    pasted, by_api = (OutstandingMessage("m1", text, by_api=by_api) for by_api in (False, True))
+    for message, is_there in ((pasted, True), (by_api, False)):
+        assert message.may_stand_in(spelling(text)) is is_there
+        assert message.stands_as(text) is is_there
+        assert message.is_wordless is is_there
+        assert message.may_show(text) is is_there

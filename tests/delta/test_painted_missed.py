@@ -1,4 +1,4 @@
-"""Answers that were given while nobody listened; whoever listens again learns from the title that they are over."""
+"""Answers that a program gives while its stream is detached: afterwards the title shows that they are over."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ TITLED = [replace(look, lines=24) for look in LOOKS if look.witness == "title"]
 
 
 class MissedTalk(Talk):
-    """A talk whose pictures can be missed; tmux shows all of them."""
+    """A talk of which the stream can miss a part; a second screen holds all of it, as tmux does."""
 
     def __init__(self, look: UiStyle) -> None:
         super().__init__(look, seeded=True)
@@ -24,12 +24,11 @@ class MissedTalk(Talk):
         self._tmux.feed(self.program.starts())
 
     def paints(self, *pictures: bytes, rest: float = 0.04) -> None:
-        if hasattr(self, "_tmux"):
-            self._tmux.feed(b"".join(pictures))
+        self._tmux.feed(b"".join(pictures))
         super().paints(*pictures, rest=rest)
 
     def misses(self, *pictures: bytes) -> None:
-        """Let the program paint while nobody listens; then ask tmux for its screen and its title."""
+        """Let the program paint while the stream is detached, then give the stream tmux's screen and title."""
         for picture in pictures:
             self._tmux.feed(picture)
         self.pane.rests(1.0)
@@ -61,7 +60,7 @@ def begun(look: UiStyle) -> MissedTalk:
 
 @pytest.mark.requirement("DEL-04c", "DLV-07a")
 @pytest.mark.parametrize("look", TITLED, ids=name)
-def test_an_answer_that_nobody_watched_ends_for_certain_when_the_title_rests(look: UiStyle) -> None:
+def test_an_unwatched_answer_ends_for_certain_when_the_title_signals_idle(look: UiStyle) -> None:
     talk = begun(look)
     program = talk.program
     talk.misses(program.submits(), program.works(), program.says("one"), program.rests())

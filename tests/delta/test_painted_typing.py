@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamrelay.events import Gap, TurnStarted
-from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, name
+from streamrelay.testing.painted_talk import LOOKS, TELLING, Talk, exchanges, name
 from streamrelay.testing.transcript_program import UiStyle
 
 pytestmark = pytest.mark.sampled(6)
@@ -39,12 +39,7 @@ def test_what_a_person_types_while_queued_messages_are_answered_is_typed(look: U
         talk.paints(talk.program.says(f"answer {number}"), talk.program.submits(question))
     talk.answers("the last answer")
     assert talk.heard() == [
-        ("injected", "question 0"),
-        ("program", "answer 0"),
-        ("injected", "question 1"),
-        ("program", "answer 1"),
-        ("injected", "question 2"),
-        ("program", "answer 2"),
+        *exchanges(3),
         ("typed", "what of the keys"),
         ("program", "the last answer"),
     ]

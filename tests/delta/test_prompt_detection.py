@@ -48,13 +48,13 @@ def test_a_confirmation_is_asked_for(line: str) -> None:
         "a/b",
     ],
 )
-def test_ordinary_output_needs_nobody(line: str) -> None:
+def test_ordinary_output_needs_no_person(line: str) -> None:
     assert needed_for(line) is None
 
 
 @pytest.mark.requirement("DLV-04")
-def test_half_a_picture_of_a_dialog_holds_a_sender_back_and_is_not_told() -> None:
-    """A sender looks whenever the program has printed: between two reads of one picture, too."""
+def test_a_half_painted_dialog_holds_a_sender_back_and_is_not_reported() -> None:
+    """A sender looks after every read, so it can look in the middle of a repaint."""
     talk = Talk(LOOKS[0])
     talk.sends("make a file")
     asked = ("  Do you want to proceed?", "  ❯ 1. Yes", "    2. No")

@@ -20,7 +20,8 @@ def held() -> Circle:
         rhythm="weekly", question="What is alive?", breath=Breath(1, 1, 1), beats_per_turn=2, beat_interval_seconds=60.0
     )
     seats = [
-        CircleSeat(number=each.number, name=each.name, session=each.name, pane=f"%{each.number}") for each in MEMBERS
+        CircleSeat(number=member.number, name=member.name, session=member.name, pane=f"%{member.number}")
+        for member in MEMBERS
     ]
     return Circle(Ceremony("g", plan, MEMBERS, TEXTS), seats, started_at=0.0)
 
@@ -29,7 +30,7 @@ def delivered(effects: list[Effect]) -> list[str]:
     return [effect.text for effect in effects if isinstance(effect, Deliver | Notice)]
 
 
-def test_what_is_sensed_is_in_the_beats_to_come_and_after_the_close_in_none() -> None:
+def test_sensed_work_is_in_the_next_beat_and_is_ignored_after_the_close() -> None:
     circle = held()
     circle.begin(0.0)
     assert circle.sense("main is red", 1.0) == []
@@ -38,6 +39,7 @@ def test_what_is_sensed_is_in_the_beats_to_come_and_after_the_close_in_none() ->
         prompts = [text for text in delivered(circle.advance(due)) if text.startswith("[Beat")]
     assert len(prompts) == 1
     assert "main is red" in prompts[0]
+    # The first call leaves time for the harvest, the second closes the circle at once.
     circle.close(due or 0.0)
     circle.close(due or 0.0)
     assert circle.closed

@@ -84,7 +84,7 @@ async def test_a_running_agent_is_asked_for_its_api(private_tmux: PrivateTmux, t
 
 
 @pytest.mark.requirement("OPS-06", "DLV-10")
-@pytest.mark.skipif(sys.platform != "linux", reason="no /proc tells there which folder a program has")
+@pytest.mark.skipif(sys.platform != "linux", reason="without /proc the folder of a program is unknown")
 @pytest.mark.parametrize(
     ("record", "said"),
     [

@@ -2,6 +2,8 @@
 
 import dataclasses
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.events import Injected, Text
 from streamrelay.panes.injections import MAX_BYTES, PENDING, InjectionLog, find_notes
+from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
 from tests.panes.conftest import Heard
@@ -103,28 +106,33 @@ def test_the_notes_of_a_pane_that_is_gone_are_no_leftovers(runtime: Path) -> Non
     assert find_notes(SERVER) == []
 
 
+@asynccontextmanager
+async def two_processes(tmux: PrivateTmux, heard: type[Heard]) -> AsyncIterator[tuple[Server, PaneInfo, list[Heard]]]:
+    """Watch the pane of a `cat` from two servers; yield the one that sends, the pane, and what each has heard."""
+    tmux.new_session("keeper", ["cat"])
+    client = Tmux(tmux.binary, socket_path=tmux.socket_path)
+    async with (
+        Server(client) as sender,
+        Server(client) as watcher,
+        sender.watch("keeper") as own,
+        watcher.watch("keeper") as other,
+    ):
+        yield sender, await sender.find("keeper"), [heard(own), heard(other)]
+
+
 @pytest.mark.smoke
 async def test_a_message_of_one_process_is_not_the_programs_word_in_another(
     private_tmux: PrivateTmux, heard: type[Heard]
 ) -> None:
-    private_tmux.new_session("keeper", ["cat"])
-    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
-    async with (
-        Server(tmux) as sender,
-        Server(tmux) as watcher,
-        sender.watch("keeper") as own,
-        watcher.watch("keeper") as other,
-    ):
-        hears_own, hears_other = heard(own), heard(other)
-        info = await sender.find("keeper")
+    async with two_processes(private_tmux, heard) as (sender, info, processes):
         pipeline = sender.pipeline(info.pane)
         pipeline.inject("m1", "hello there")
         await sender.command(info.pane, f"send-keys -l -t {info.pane} 'hello there'")
         pipeline.submit("m1")
         await sender.command(info.pane, f"send-keys -t {info.pane} Enter")
-        for heard_there in (hears_own, hears_other):
-            await heard_there.until(lambda heard_there: heard_there.said)
-            texts = [event for event in heard_there.events if isinstance(event, Text)]
+        for process in processes:
+            await process.until(lambda process: process.said)
+            texts = [event for event in process.events if isinstance(event, Text)]
             assert [(text.origin, text.text) for text in texts] == [
                 ("injected", "hello there"),
                 ("program", "hello there"),
@@ -134,23 +142,11 @@ async def test_a_message_of_one_process_is_not_the_programs_word_in_another(
 async def test_a_message_to_the_programs_own_api_is_known_in_another_process(
     private_tmux: PrivateTmux, heard: type[Heard]
 ) -> None:
-    """The agent shows it as a message later, and in no process is that the program's word."""
-    private_tmux.new_session("keeper", ["cat"])
-    tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
-    async with (
-        Server(tmux) as sender,
-        Server(tmux) as watcher,
-        sender.watch("keeper") as own,
-        watcher.watch("keeper") as other,
-    ):
-        hears_own, hears_other = heard(own), heard(other)
-        info = await sender.find("keeper")
+    async with two_processes(private_tmux, heard) as (sender, info, processes):
         sender.pipeline(info.pane).hand_over("m1", "hello there")
+        # A stream reads the notes of the others before it processes output.
         await sender.command(info.pane, f"send-keys -l -t {info.pane} 'go on'")
-        for heard_there in (hears_own, hears_other):
-            told = lambda here: [each for each in here.events if isinstance(each, Injected)]  # noqa: E731
-            await heard_there.until(lambda here, told=told: len(told(here)) > 1)
-            assert [(each.message_id, each.state) for each in told(heard_there)] == [
-                ("m1", "pasting"),
-                ("m1", "entering"),
-            ]
+        for process in processes:
+            await process.until(lambda process: len(process.of(Injected)) > 1)
+            states = [(event.message_id, event.state) for event in process.events if isinstance(event, Injected)]
+            assert states == [("m1", "pasting"), ("m1", "entering")]

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from streamrelay.delta.inputs import Ended, Input, Missed, Output
+from streamrelay.panes.live import PaneRuntime
 from streamrelay.panes.log import Past
 from streamrelay.panes.pipeline import PanePhase, PanePipeline
 from streamrelay.panes.scheduler import RenderScheduler
@@ -17,16 +18,16 @@ from tests.panes.test_resting_behind_floods import BLANK, INFO
 ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 STATE = b"3 0 80 5 0 1 1 0 1 0 0 4 0 0 1  "
 REPLY = [[], [b"abc"], [b"abc"], [], [STATE], [b"abc"], [b"abc"], [b"2000 0 "]]
-"""tmux's reply to a question about missing output: the alternate screen holds one row."""
+"""tmux's reply to a query for missing output: the alternate screen holds one row."""
 
 
 class Life:
-    """A pane whose questions this test answers, with the entries of its stream."""
+    """A pane whose queries the test answers, and the entries of its stream."""
 
     def __init__(self) -> None:
         self.entries: list[Input] = []
-        scheduler = RenderScheduler[PanePipeline](hold=lambda _: None, failed=lambda _: None)
-        self.pane = PanePipeline(INFO, rendering=scheduler, record_input=self.entries.append)  # type: ignore[arg-type]
+        scheduler = RenderScheduler[PaneRuntime](hold=lambda _: None, failed=lambda _: None)
+        self.pane = PanePipeline(INFO, rendering=scheduler, record_input=self.entries.append)
 
     def start(self) -> None:
         self.pane.seed(BLANK)
@@ -72,7 +73,7 @@ STEPS: list[tuple[str, list[Callable[[Life], object]], PanePhase, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("steps", "phase", "counts"), [one[1:] for one in STEPS], ids=[one[0] for one in STEPS])
+@pytest.mark.parametrize(("steps", "phase", "counts"), [case[1:] for case in STEPS], ids=[case[0] for case in STEPS])
 async def test_a_step_leads_to_its_phase(steps: list[Callable[[Life], object]], phase: PanePhase, counts: bool) -> None:
     life = Life()
     for step in steps:

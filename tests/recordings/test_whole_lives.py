@@ -1,7 +1,7 @@
 """Whole lives of real agents: each answer is said, and a person is called for each dialog and for nothing else.
 
 The recordings (corpus/lifecycle) hold trust and approval dialogs, permissions, a list of tasks below a dialog, agents
-started from a shell, and agents that somebody listened to late.
+started from a shell, and agents whose panes were attached late.
 """
 
 import json
@@ -23,7 +23,7 @@ PROFILES = [profile.reading for profile in load_profiles()]
 CLEARED_WITHIN = 2.5
 """Seconds from the key that answers a dialog to the rest of the screen that the program paints next."""
 CHROME = re.compile(r"^\s*[─━═╌▔▁]{3,}\s*$|^\s*[✻✽✶✳✢·] \w+(…| for \d)|⎿|\bTip: |esc to interrupt|\? for shortcuts")
-"""Rows of an agent's picture that are no words of it: rules, spinners, hints."""
+"""Rows of an agent's screen that are chrome: rules, spinners, hints."""
 
 lives = pytest.mark.parametrize("folder", LIVES, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 pytestmark = pytest.mark.skipif(not LIVES, reason="the recordings of whole lives are not in this clone")
