@@ -53,7 +53,9 @@ async def check_running_agents(profiles: Sequence[AgentProfile], panes: Sequence
     """Return which running agents take messages by an API; `panes` are panes, their first processes and commands."""
     found: list[str] = []
     for pane, pid, command in panes:
-        profile = next((one for one in profiles if command in one.reading.commands and one.kind == "agent"), None)
+        profile = next(
+            (known for known in profiles if command in known.reading.commands and known.kind == "agent"), None
+        )
         if profile is not None:
             found.append(f"{pane} {profile.name}: {await _running_lane(profile, pid)}")
     return Check("lanes", "ok", "; ".join(found) or "no known agent is running")
@@ -94,7 +96,7 @@ async def _running_lane(profile: AgentProfile, pid: int) -> str:
 
 
 def _inbox(pid: int) -> str:
-    """Return what the running agent's record says of a session inbox."""
+    """Return what the record of a running agent says about a session inbox."""
     found = session_inbox(foreground_processes(pid))
     if found is None:
         return "no record tells whether it has a session inbox"

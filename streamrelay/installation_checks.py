@@ -88,7 +88,7 @@ def check_clash(installation: Installation, others: Sequence[str], shadows: Sequ
 def find_shadows(own: Iterable[Path], import_path: Iterable[Path]) -> list[Path]:
     """Return the other packages or modules named `streamrelay` on an import path.
 
-    `own` are the folders of this package: the installed one, and that of the clone it was installed from.
+    `own` are the folders of this package: the installed one, and the one in the clone from which it was installed.
     """
     known = {folder.resolve() for folder in own}
     found: dict[Path, None] = {}

@@ -23,7 +23,7 @@ LaneChoice = Literal["paste", "auto", "native"]
 NativeLane = Literal["codex", "opencode"]
 """The native lanes that streamrelay has (agents/lanes)."""
 InboxRecord = Literal["claude"]
-"""The records of running sessions that streamrelay can ask for an inbox (agents/lanes/inbox.py)."""
+"""The agents whose session records say whether a session has an inbox (agents/lanes/inbox.py)."""
 
 
 class Pattern(msgspec.Struct, frozen=True):

@@ -148,8 +148,8 @@ class Tmux:
                     stdout=out,
                     stderr=err,
                     env=environment(os.environ),
-                    # Keeps the terminal's Ctrl-C from the command, whose end would be told as tmux's refusal, and
-                    # from ssh, where it would end a connection still in use.
+                    # Without a session of its own the child would get the terminal's Ctrl-C: a command that ends by it
+                    # is reported as refused by tmux, and ssh would end a connection that is still in use.
                     start_new_session=True,
                 )
             except OSError as error:

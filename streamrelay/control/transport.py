@@ -264,7 +264,7 @@ class ControlChannel:
 
 
 class ChannelTransport:
-    """The part of a transport that its channel does: bytes in both directions."""
+    """The base of the transports: passes bytes in both directions through a channel."""
 
     def __init__(self, channel: ControlChannel) -> None:
         self._channel = channel

@@ -42,7 +42,7 @@ class Submitted(_Input, frozen=True):
 
 
 class HandedOver(_Input, frozen=True):
-    """A message that the program's own API is about to get: it goes past the composer, and needs no Enter."""
+    """A message is about to be sent by the program's own API: it goes past the composer, and needs no Enter."""
 
     message_id: str
     text: str

@@ -47,7 +47,7 @@ _SECRET = regex.compile(
 
 
 def asks_for_secret(open_line: str) -> bool:
-    """Return whether the line at the cursor may ask for a secret; the caller knows that the terminal hides input."""
+    """Return whether the line at the cursor may ask for a secret; it does only if the terminal also hides input."""
     return bool(open_line.strip()) and _SECRET.search(open_line) is not None
 
 

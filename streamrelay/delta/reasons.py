@@ -39,7 +39,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_alike": "echo: rows after the message mark that share most words with the message",
     "echo_folded": "echo: a row after the message mark, above the answer to a message shown as a placeholder",
     "echo_cut_short": "echo: a row after the message mark with the beginning of the message, ending in an ellipsis",
-    "echo_again": "echo: the rest of the box of a message, or a further copy of one among the answers to several",
+    "echo_again": "echo: the rest of a message's box, or another copy of a message where several are answered",
     "behind_mark": "it follows the message mark and streamrelay did not send it, so a person typed it",
     "line_editor": "a line editor held it when it closed, so a person submitted it",
     "behind_prompt": "it follows a prompt at which the program waited, so a person typed it",

@@ -69,7 +69,7 @@ class ScreenFollower:
         self.conversation.reset(frame, answering=self._turns.is_open or self._awaited)
 
     def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
-        """A message is being pasted, or goes to the program `by_api`."""
+        """Note that a message is being pasted, or sent `by_api`."""
         if self._mode.is_followed:
             if not self._turns.is_open:
                 self.conversation.settle_down()

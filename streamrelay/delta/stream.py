@@ -277,6 +277,7 @@ class DeltaStream:
         return self._builder.taken()
 
     def _inject(self, message_id: str, text: str, now: float, *, by_api: bool = False) -> None:
+        """Prepare for a message that is being pasted, or sent `by_api`, and emit its first state."""
         self._builder.now = now
         self._settle()
         self._printing.await_echo(text)
@@ -302,13 +303,14 @@ class DeltaStream:
         return self._begin_answer(message_id)
 
     def _handed_over(self, message_id: str, text: str, now: float) -> Batch:
-        """Note that the program's own API is about to get a message: nothing of it passes the composer."""
+        """Note that a message is about to be sent by the program's own API, past the composer."""
         self._inject(message_id, text, now, by_api=True)
         self._following.submit(message_id)
         self._ledger.submit(message_id, self._printing.open_text)
         return self._begin_answer(message_id)
 
     def _begin_answer(self, message_id: str) -> Batch:
+        """Begin the turn that answers a submitted message."""
         self._builder.next_turn(message_id)
         self._builder.emit(Injected(message_id=message_id, state="entering"))
         self._printing.say_early_answers()

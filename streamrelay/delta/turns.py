@@ -3,13 +3,12 @@
 * A turn begins with the program's first output after something was submitted to it.
 * A witness that has said *busy* since then is believed: while it says so, no silence ends the turn; when it says
   *idle* and the screen has rested for `SIGNAL_REST` (`screen_rest` if only the screen itself has told), the turn has
-  ended, and that is certain.
+  ended, and that is certain. Output that was missed may have contained that *busy*: if the witness says *idle* and the
+  screen shows the answer, it counts as said.
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
   read when the dialog is gone.
-* Where output was missed, a witness may have said *busy* unheard: when it says *idle* behind that and the answer stands
-  on the screen, the program was at work.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
   message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
@@ -83,7 +82,7 @@ class Turns:
         self._busy_since_submission = False
         self._submitted_at = -HOOK_LAG
         self._missed_words = False
-        """Whether output was missed since the last message, and with it what witnesses may have said."""
+        """Whether output was missed since the last message: a *busy* may have been in it."""
 
     @property
     def is_open(self) -> bool:
@@ -140,16 +139,16 @@ class Turns:
             self._busy_since_submission = True
 
     def miss(self) -> None:
-        """Note that output was missed, and with it what witnesses may have said."""
+        """Note that output was missed, in which a witness may have said *busy*."""
         self._missed_words = True
 
     @property
     def may_have_worked(self) -> bool:
-        """Whether a turn is open of which no witness was heard, while what it may have said was missed."""
+        """Whether a turn is open in which no witness has said *busy*, except perhaps in output that was missed."""
         return self._open and self._missed_words and not self._busy_since_submission
 
     def worked_unheard(self) -> None:
-        """Note that the program was at work while output was missed: its answer is there."""
+        """Note that the program was at work while output was missed, because its answer is on the screen."""
         self._busy_since_submission, self._missed_words = True, False
 
     def doubt(self, witness: Witness) -> None:

@@ -67,7 +67,9 @@ def _titles(seen: Observation) -> Iterator[FoundValue]:
     first = seen.messages[0].pasted if seen.messages else seen.seconds
     before = seen.picture(first)
     titles = [
-        told for told in seen.reports if told.kind == "title" and told.t < first and not _BRAILLE.match(told.text)
+        report
+        for report in seen.reports
+        if report.kind == "title" and report.t < first and not _BRAILLE.match(report.text)
     ]
     if not titles:
         return

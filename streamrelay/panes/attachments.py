@@ -88,8 +88,8 @@ class Attachments:
                 for info in infos:
                     connected = self._connection.panes.get(info.pane)
                     if connected is None:
-                        told = record_input if log is None else log.take
-                        connected = self._connection.panes[info.pane] = ConnectedPane(self._pipeline(info, told))
+                        record = record_input if log is None else log.take
+                        connected = self._connection.panes[info.pane] = ConnectedPane(self._pipeline(info, record))
                         new.append(connected.pipeline)
                     elif record_input is not None or log is not None:
                         raise UsageError(

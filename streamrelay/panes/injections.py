@@ -2,8 +2,9 @@
 
 A pasted message is echoed in the streams of all watching processes, but only the sender's stream knows of the paste;
 the others would report the echo as the program's own output. The sender therefore writes each paste, and each Enter
-after it, to a file of the pane (panes/runtime_folder.py) before it asks tmux to type. A stream reads that file before
-it processes pane output. tmux sends the echo only after the paste was logged, so no echo overtakes its log entry.
+after it, to a file of the pane (panes/runtime_folder.py) before it asks tmux to type, and each message to the program's
+own API before it sends it. A stream reads that file before it processes pane output. tmux sends the echo only after the
+paste was logged, so no echo overtakes its log entry.
 
 The file has a line of JSON per note, in the order of the machine's monotonic clock. Only the user can read it; it is
 replaced above `MAX_BYTES` and deleted with its pane. A failing disk costs the note, never the message. Writers on other
@@ -32,17 +33,20 @@ SUFFIX = ".injected"
 PENDING = 60.0
 """Seconds for which a new stream waits for the Enter after a paste: it comes at once, or never."""
 
+NoteKind = Literal["pasted", "entered", "handed"]
+"""What a note is about: a paste, the Enter after it, or a message that is sent by the program's own API."""
+
 _Stamp = tuple[int, int, int]
 
 
 class InjectionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A paste that is about to be typed into a pane, the Enter after one, or a message to the program's own API."""
+    """Input that a pane is about to get from one process; the others are to know it as such."""
 
     at: int
     """When the note was written: nanoseconds of the machine's monotonic clock."""
     by: str
     """The stream that noted it."""
-    kind: Literal["pasted", "entered", "handed"]
+    kind: NoteKind
     message_id: str
     text: str = ""
 
@@ -88,8 +92,8 @@ class InjectionLog:
             self._read_until = notes[-1].at
         return [note for note in notes if note.by != self._by]
 
-    def note(self, kind: Literal["pasted", "entered", "handed"], message_id: str, text: str = "") -> None:
-        """Write a note about text or an Enter that is about to be typed."""
+    def note(self, kind: NoteKind, message_id: str, text: str = "") -> None:
+        """Write a note about input that the pane is about to get."""
         line = msgspec.json.encode(InjectionNote(time.monotonic_ns(), self._by, kind, message_id, text)) + b"\n"
         try:
             make_runtime_folder()

@@ -262,7 +262,7 @@ class PaneRuntime:
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
     def hand_over(self, message_id: str, text: str) -> None:
-        """Note that the program's own API is about to get `text`, unless an earlier process has noted it."""
+        """Note that `text` is about to be sent by the program's own API, unless an earlier process has noted that."""
         if self._past_messages.pop(message_id, False):
             return
         if self._injections is not None:

@@ -28,7 +28,7 @@ from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
 
 PanePhase = Literal["connecting", "resuming", "live", "moved", "recovering", "closed"]
-"""Where a pane is in its life; docs/architecture.md has the diagram."""
+"""The phases of a pane's life; docs/architecture.md has the diagram."""
 
 
 class PanePipeline(PaneRuntime):
@@ -143,8 +143,8 @@ class PanePipeline(PaneRuntime):
     def output(self, data: bytes, read_at: float) -> None:
         """Take bytes of the pane, read at `read_at` (loop time); the scheduler renders them at this pane's turn.
 
-        In every other phase than live and moved they are dropped: the reply of the pending query comes after them and
-        contains them.
+        Bytes count only while the pane is live or moved. While a query is pending they are dropped, because its reply
+        comes after them and contains them.
         """
         if self.phase in {"live", "moved"}:
             super().output(data, read_at)
@@ -178,7 +178,7 @@ class PanePipeline(PaneRuntime):
 
     @property
     def phase(self) -> PanePhase:
-        """Where the pane is in its life; its output counts while it is live or moved."""
+        """The phase of the pane; its output counts while it is live or moved."""
         if self.closed:
             return "closed"
         if not self._seeded:

@@ -74,7 +74,7 @@ class ReconnectingPanes:
         self._pid = pid
         self._subscription = subscription
         self._named = dict(named)
-        self._tapped = False
+        self._records = False
         self._heard: list[tuple[PanePipeline, Listener]] = []
         self._there: asyncio.Task[None] | None = None
         self._searches: list[asyncio.Task[None]] = []
@@ -83,8 +83,8 @@ class ReconnectingPanes:
         return self
 
     async def begin(self, infos: Iterable[PaneInfo], record_input: InputRecorder | None = None) -> None:
-        """Listen to panes, and record them with a `record_input`; raises PaneGone if one is gone."""
-        self._tapped = record_input is not None
+        """Listen to panes, and pass their entries to `record_input` if it is given; raises PaneGone if one is gone."""
+        self._records = record_input is not None
         pipelines = await self._attachments.watch(infos, self._hear, record_input)
         for pipeline in pipelines:
             self._heard.append((pipeline, self._hear))
@@ -100,7 +100,7 @@ class ReconnectingPanes:
         await asyncio.gather(*waiting, return_exceptions=True)
         for pipeline, listener in self._heard:
             pipeline.remove_listener(listener)
-            if self._tapped:
+            if self._records:
                 pipeline.end_recording()
         await self._attachments.unwatch(pipeline.info.pane for pipeline, _ in self._heard)
 

@@ -1,8 +1,8 @@
-"""Whether a running agent has a session inbox: a socket on which other sessions of the agent leave messages.
+"""Finds the session inbox of a running agent: a socket on which other sessions of the agent leave messages.
 
-Claude Code writes a record of each running session, `sessions/PID.json` below its folder. 2.1.332 names there the
-socket of an inbox (`messagingSocketPath`), 2.1.197 names none. The protocol of that socket is not documented, and
-streamrelay writes nothing to it: `streamrelay doctor` tells what the version offers.
+Claude Code writes a record of each running session, `sessions/PID.json` below its folder. The record of 2.1.332 names
+the socket of an inbox (`messagingSocketPath`); that of 2.1.197 names none. The protocol of the socket is not
+documented, so streamrelay writes nothing to it; `streamrelay doctor` reports whether it exists.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ import msgspec
 from streamrelay.agents.witnesses.process import AgentProcess
 
 MAX_RECORD: Final = 262_144
-"""Bytes of a session record that are read; a longer one is no record."""
+"""Bytes of the longest session record that is read; a longer file is ignored."""
 
 
 class _Record(msgspec.Struct):

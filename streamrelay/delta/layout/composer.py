@@ -23,7 +23,7 @@ class Held(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What a composer held, and on which screen that was read."""
+    """What a composer held, and the arguments with which that was read."""
 
     rows: Sequence[str]
     top: int
@@ -35,8 +35,8 @@ class _Reading(NamedTuple):
 class ComposerReader:
     """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`.
 
-    What it holds is remembered, because each picture is asked for it several times: the caller must not change `rows`
-    afterwards.
+    `holds` keeps its last result, because it is called several times for each screen. The caller must therefore not
+    change `rows` after a call.
     """
 
     def __init__(self) -> None:

@@ -45,8 +45,8 @@ ANY_KEY = regex.compile(
 class _Row(NamedTuple):
     """A row without the sides of its box.
 
-    It `says` something if it holds more than blanks and borders, and `remarks` something if that is no scroll mark or
-    spinner.
+    It `says` something if it holds more than blanks and borders. It `remarks` something if it also is neither a scroll
+    mark nor a spinner.
     """
 
     text: str

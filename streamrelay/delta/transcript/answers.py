@@ -119,7 +119,7 @@ def read_answer(
     if that is known better than by what is still as it was. A program that `greets` has not shown a message so far. An
     answer that was `cut_off` in the middle has no whole line at its end.
     """
-    # Amid the answers to several messages, a transcript that is painted again leaves copies of them.
+    # A program that repaints its transcript can leave copies of messages between the answers to several of them.
     known = frozenset(spelling(message.forms[0]) for message in messages) if len(messages) > 1 else frozenset[str]()
     look = _Look(columns, is_spinner, profile, greets, cut_off, known)
     if start is None:
@@ -302,7 +302,7 @@ class _Look(NamedTuple):
     greets: bool
     cut_off: bool
     known: frozenset[str]
-    """How the messages are spelled that are answered here, if they are several."""
+    """The spellings of the messages that are answered, if there are several; else empty."""
 
     def leaves_out(self, row: PaintedRow) -> Rule | None:
         """Return why a row does not belong to what is said; None if it does."""

@@ -191,17 +191,17 @@ class Conversation:
         self._mark = self._document.mark()
         self._rest = rows[: self._chrome.composer_top(rows, self._cursor)]
         self._chrome.rest(rows, self._cursor)
-        held = spelling(self._composer.holds(*self._place).text)
-        # A message that is being pasted may stand there as its placeholder.
         if self._is_beside_draft:
             return
+        # A message that is being pasted may stand there as its placeholder.
+        held = spelling(self._composer.holds(*self._place).text)
         if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
             self._learn_composer()
         self._draft = ""
 
     @property
     def _is_beside_draft(self) -> bool:
-        """Whether a person's draft stands in the composer, which the messages went past."""
+        """Whether a person's draft is in the composer, and a message went past it."""
         messages = self._sent if self._answered is None else [self._answered, *self._sent]
         return bool(self._draft) and any(sent.by_api for sent in messages)
 
@@ -231,7 +231,7 @@ class Conversation:
         self._chrome = Chrome()
 
     def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
-        """A message is being pasted, or goes to the program `by_api`."""
+        """Note that a message is being pasted, or sent `by_api`."""
         if self.waits and self._was_cleared:
             self._mark = self._document.mark()
         # What the program's own API has not taken is pasted after all.
@@ -242,9 +242,9 @@ class Conversation:
         del self._sent[:-MAX_MESSAGES]
 
     def submit(self, message_id: str, *, during_output: bool) -> bool:
-        """Note that the Enter after a message is being sent, `during_output` output that answers no known message.
+        """Note that a message is being submitted; return whether the composer shows anything of it.
 
-        Return whether its composer shows anything of it.
+        It is submitted `during_output` if the program is printing something that answers no known message.
         """
         if self.rows and self._chrome.learn_borders(self.rows, self._cursor) and not self.waits:
             self._chrome.rest(self.rows, self._cursor)

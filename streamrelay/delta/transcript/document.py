@@ -271,7 +271,7 @@ class Document:
         fresh = range(len(screen), lines)
         screen += self._painted(fresh.start, fresh.stop)
         for start, stop in _stretches(frame.dirty & (1 << fresh.start) - 1):
-            # A row that reads as it did stays the same object, which is compared in no time.
+            # An unchanged row stays the same object, so that later comparisons of it are cheap.
             painted = self._painted(start, stop)
             screen[start:stop] = [
                 old if old == new else new for old, new in zip(screen[start:stop], painted, strict=True)

@@ -57,7 +57,7 @@ def spelling(text: str) -> str:
 
 @lru_cache(maxsize=MAX_ROWS_KNOWN)
 def row_spelling(row: str) -> str:
-    """Return `spelling` of a row of a screen: those that stay are asked for in picture after picture."""
+    """Return the `spelling` of a row, from a cache: most rows of a screen stay from one repaint to the next."""
     return spelling(row)
 
 
@@ -200,20 +200,26 @@ class EchoSearch:
         return None
 
     def copies(self, messages: Collection[str], mark: str) -> list[Block]:
-        """Return all that stands behind the mark of messages and spells one of them, as they are spelled."""
+        """Return the blocks behind the `mark` of messages that spell one of `messages`, with their borders.
+
+        `messages` are given as `spelling` returns them. A block counts as a whole or up to its first blank row.
+        """
         found, start = list[Block](), 0
         while messages and (block := self.behind(mark, start)) is not None:
-            paragraph = block._replace(stop=block.start + len(self._paragraph(block)))
-            spelled = (each for each in (block, paragraph) if self._spelled_behind(each) in messages)
-            if (copy := next(spelled, None)) is not None:
+            paragraph = self._first_paragraph(block)
+            copies = (part for part in (block, paragraph) if self._spelled_behind(part) in messages)
+            if (copy := next(copies, None)) is not None:
                 found.append(_with_borders(self._rows, copy))
             start = (copy or paragraph).stop
         return found
 
-    def _paragraph(self, block: Block) -> list[str]:
-        return list(takewhile(str.strip, self._rows[block.start : block.stop]))
+    def _first_paragraph(self, block: Block) -> Block:
+        """Return the block as far as its first blank row."""
+        rows = takewhile(str.strip, self._rows[block.start : block.stop])
+        return block._replace(stop=block.start + sum(1 for _ in rows))
 
     def _spelled_behind(self, block: Block) -> str:
+        """Return the `spelling` of a block without its mark."""
         return spelling("".join(row[len(block.mark) :] for row in self._rows[block.start : block.stop]))
 
     def _paragraphs(self, mark: str) -> list[tuple[Block, str]]:
@@ -224,7 +230,7 @@ class EchoSearch:
         if mark not in self._behind:
             found, start = [], 0
             while (block := self.behind(mark, start)) is not None:
-                paragraph = block._replace(stop=block.start + len(self._paragraph(block)))
+                paragraph = self._first_paragraph(block)
                 found.append((paragraph, self._spelled_behind(paragraph)))
                 start = block.stop
             self._behind[mark] = found
@@ -335,8 +341,10 @@ def _is_bar(row: str) -> bool:
 
 
 def rest_of_box(rows: Sequence[str], mark: str) -> int:
-    """Return how many of the rows below a message are the rest of the bar beside it, if its `mark` is a bar."""
-    return sum(1 for _ in takewhile(mark.rstrip().__eq__, rows)) if mark.strip() and _is_bar(mark) else 0
+    """Return the number of rows below a message that continue the bar beside it; 0 if its `mark` is no bar."""
+    if not mark.strip() or not _is_bar(mark):
+        return 0
+    return sum(1 for _ in takewhile(lambda row: row == mark.rstrip(), rows))
 
 
 def _with_borders(rows: Sequence[str], block: Block) -> Block:
