@@ -94,6 +94,7 @@ async def test_a_running_agent_is_asked_for_its_api(private_tmux: PrivateTmux, t
             "2.1.332 has a session inbox, SOCKET, whose protocol is not documented",
         ),
         ('{"pid": PID, "version": "2.1.332", "messagingSocketPath": "/none"}', "2.1.332 has no session inbox"),
+        (f'{{"pid": PID, "version": "2", "messagingSocketPath": "/{"n" * 5000}"}}', "2 has no session inbox"),
         ('{"pid": 1, "version": "2.1.332"}', "no record tells whether it has a session inbox"),
         ("not JSON", "no record tells whether it has a session inbox"),
     ],

@@ -38,9 +38,16 @@ def session_inbox(processes: Sequence[AgentProcess]) -> SessionInbox | None:
         folder = process.home("CLAUDE_CONFIG_DIR", ".claude")
         record = None if folder is None else _record(folder / "sessions" / f"{process.pid}.json")
         if record is not None and record.pid == process.pid:
-            socket = Path(record.messagingSocketPath) if record.messagingSocketPath else None
-            return SessionInbox(record.version, socket if socket is not None and socket.is_socket() else None)
+            return SessionInbox(record.version, _socket(record.messagingSocketPath))
     return None
+
+
+def _socket(path: str | None) -> Path | None:
+    """Return the path of a socket that is there; None for any other text."""
+    try:
+        return Path(path) if path and Path(path).is_socket() else None
+    except OSError:  # a name that is too long
+        return None
 
 
 def _record(path: Path) -> _Record | None:
