@@ -18,7 +18,7 @@ from streamrelay.sessions.model import StartSession
 from streamrelay.sessions.sessions import Sessions
 from streamrelay.testing.loopback_model import LoopbackModel, ModelReply, ModelRequest
 from tests.acp.conftest import AcpCircle
-from tests.delivery.test_native_lane_live import opencode_words
+from tests.delivery.test_native_lane_live import opencode_command
 
 ANSWER = "## A thought\n\nIt is **mine**:\n\n- one `measure`\n- two"
 LIVE_PATIENCE = 180.0
@@ -35,7 +35,7 @@ def decide(asked: ModelRequest) -> ModelReply:
 def agent(tmp_path: Path) -> Iterator[str]:
     """The words that start OpenCode over ACP, as `streamrelay start` takes them."""
     with LoopbackModel(decide) as model:
-        yield f"acp:{shlex.join([*opencode_words(tmp_path / 'home', model.url), 'acp'])}"
+        yield f"acp:{shlex.join([*opencode_command(tmp_path / 'home', model.url), 'acp'])}"
 
 
 async def test_opencode_is_in_a_relay_with_a_pane(stage: AcpCircle, tmp_path: Path, agent: str) -> None:
