@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +31,7 @@ from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import open_log
 from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.server import HttpServer
+from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent, Text
 from streamrelay.history.journal import Journal
 from streamrelay.service.api import Status
@@ -80,6 +81,10 @@ class Journaled:
             deliveries={},
             subscribers=self.feed.readers,
         )
+
+    async def live(self, session: str) -> AsyncGenerator[Sequence[str]]:
+        """Raise TargetNotFound: no session is watched."""
+        raise TargetNotFound(session)
 
     async def read_since(self, seq: int, session: str = "", limit: int = 1000) -> list[AnyEvent]:
         return await self.journal.since(seq, limit=limit)
@@ -132,9 +137,8 @@ async def _served(address: DaemonAddress, service: Journaled) -> AsyncIterator[B
     broadcast = Broadcast(whole)
     await broadcast.start()
     with only_daemon(address), listening(address) as listener:
-        server = HttpServer(
-            create_app(whole, broadcast, log=open_log("warning"), counts=Metrics(), version=""), grace=0.1
-        )
+        app = create_app(whole, broadcast, log=open_log("warning"), counts=Metrics(), version="", live=service.live)
+        server = HttpServer(app, grace=0.1)
         tasks = [asyncio.ensure_future(server.run_on(listener)), asyncio.ensure_future(broadcast.run())]
         try:
             yield broadcast

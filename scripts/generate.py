@@ -4,6 +4,8 @@
 |---|---|
 | streamrelay/service/interface.py | the calls declared in streamrelay/service/calls |
 | cli/streamrelay_cli/commands.py | the commands declared in cli/streamrelay_cli |
+| docs/events.md, the text and the table of each event | the docstrings in streamrelay/events.py |
+| docs/daemon.md, the table of calls | the calls declared in streamrelay/service/calls |
 | docs/streamrelay.1 | the help of the commands (man_page.py) |
 
 With `--check` it writes nothing, and fails with the names of the files that are out of date.
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from generated_pages import calls_table, events_page, with_calls_table
 from streamrelay_cli import command_entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +27,9 @@ INTERFACE = ROOT / "streamrelay" / "service" / "interface.py"
 
 COMMANDS = ROOT / "cli" / "streamrelay_cli" / "commands.py"
 MAN_PAGE = ROOT / "docs" / "streamrelay.1"
+EVENTS = ROOT / "streamrelay" / "events.py"
+EVENTS_PAGE = ROOT / "docs" / "events.md"
+DAEMON_PAGE = ROOT / "docs" / "daemon.md"
 
 INTERFACE_HEAD = '''\
 """The interface of the service. Generated from streamrelay/service/calls: `python scripts/generate.py`.
@@ -195,6 +201,20 @@ def man_page() -> str:
     return subprocess.run(script, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
+def events_document() -> str:
+    """Return the page of the events, with their texts and tables as the source declares them."""
+    return events_page(EVENTS.read_text(), EVENTS_PAGE.read_text())
+
+
+def daemon_document() -> str:
+    """Return the page of the daemon, with the table of the declared calls."""
+    calls = []
+    for call in declared_calls():
+        method, path = (str(ast.literal_eval(argument)) for argument in call.decorator.args)
+        calls.append((method, path, call.function.name, ast.get_docstring(call.function) or ""))
+    return with_calls_table(DAEMON_PAGE.read_text(), calls_table(calls))
+
+
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
 
@@ -208,7 +228,13 @@ def _formatted(text: str, path: Path) -> str:
     return text
 
 
-GENERATED: Mapping[Path, Callable[[], str]] = {INTERFACE: interface, COMMANDS: commands, MAN_PAGE: man_page}
+GENERATED: Mapping[Path, Callable[[], str]] = {
+    INTERFACE: interface,
+    COMMANDS: commands,
+    EVENTS_PAGE: events_document,
+    DAEMON_PAGE: daemon_document,
+    MAN_PAGE: man_page,
+}
 """The function that makes each file. The manual page comes last, because it is made of the commands."""
 
 

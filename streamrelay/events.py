@@ -12,6 +12,8 @@ The promises:
 * `Gap` marks each place where output may have been missed, with counts if they are known.
 * `TurnEnded` names the votes that ended the turn, and whether the end is certain.
 * `Receipt` reports a proved state of a delivery; `Injected` is what a pane's stream sees of it.
+
+The docstrings of the events and of their fields are the tables of docs/events.md (scripts/generate.py).
 """
 
 from typing import Literal
@@ -96,8 +98,14 @@ class Vote(msgspec.Struct, frozen=True):
     """One witness's vote on a turn: the witness, its state, and since when (seconds, stream time)."""
 
     by: str
+    """The witness: `quiet`; `composer` (a line editor's request); `shell` (a shell that marks where commands begin and
+    end, or ends an unfinished line before its prompt); `title` and `agent_state` (what the program reports to its
+    terminal); `furniture` (whether its screen says how to interrupt it); `hook` (its own stop hook, docs/agents.md).
+    """
     says: Literal["busy", "idle"]
+    """`busy` or `idle`."""
     since: float
+    """The time of the change, in seconds of the stream."""
 
 
 class Traffic(msgspec.Struct):
@@ -124,343 +132,545 @@ class Event(msgspec.Struct, kw_only=True, tag_field="event", gc=False):
     """What all events carry."""
 
     v: int = VERSION
+    """Version of this form: 1."""
     seq: int = 0
+    """Number of the event in its stream, from 1; events that a slow subscriber lost are not numbered, a `gap` counts
+    them.
+    """
     t: float = 0.0
+    """Seconds since the stream began."""
     at: float | msgspec.UnsetType = msgspec.UNSET
+    """Unix time; on live streams only."""
     host: str | msgspec.UnsetType = msgspec.UNSET
+    """Name of the machine; on live streams only."""
     session: str = ""
+    """Name of the tmux session; empty in a replay."""
     pane: str = ""
+    """The pane's id in tmux (`%3`)."""
     turn: int = 0
+    """Number of the program's current answer; 0 before the first message."""
 
 
 class PaneOpened(Event, tag="pane_opened"):
-    """A pane is being watched from here on."""
+    """Watching begins. Earlier text on the screen is not repeated."""
 
     columns: int
+    """Width in cells."""
     lines: int
+    """Height in rows."""
     command: str = ""
+    """The foreground program, as tmux names it; empty in a replay."""
     title: str = ""
+    """The pane's title."""
 
 
 class PaneResized(Event, tag="pane_resized"):
     """The pane has a new size."""
 
     columns: int
+    """Width in cells."""
     lines: int
+    """Height in rows."""
 
 
 class ProgramChanged(Event, tag="program_changed"):
-    """Another program is in the foreground of the pane; noticed by a query to tmux soon after the pane printed."""
+    """The pane's foreground program changed.
+
+    streamrelay queries tmux once a second while the pane prints, and once more two seconds later. So this event is up
+    to a second late, or two if the new program prints nothing; a silent change after that is noticed at the program's
+    first output.
+    """
 
     command: str
+    """The name of the new program."""
 
 
 class PaneClosed(Event, tag="pane_closed"):
-    """The pane is no longer watched; the last event of its stream.
-
-    `tail_certain` is false where output printed in the last moment may have been lost by tmux.
-    """
+    """Watching has ended: the last event of the stream."""
 
     reason: ClosedReason
+    """`pane_gone` (the program ended or the pane was killed), `session_gone`, `server_lost`, `recording_ended`,
+    `failed` (a defect of streamrelay ended this stream).
+    """
     status: int | None = None
+    """Exit status of the program, if known."""
     tail_certain: bool = False
+    """Whether the stream received everything that the program printed. tmux drops the last output of a pane that
+    closes, so this is true only if the pane remains (`remain-on-exit`) and the program was quiet before it ended.
+    """
 
 
 class Text(Event, tag="text"):
-    """One logical line: final, unwrapped, without trailing blanks.
-
-    `witnesses` names the sources that have the line: the screen, the agent's own record, or both. If both have it,
-    `text` is the agent's own source, in Markdown.
-    """
+    """One logical line, without the terminal's soft wraps and without trailing blanks."""
 
     text: str
+    """The line."""
     origin: Origin
+    """The author: `program`; `injected`, the echo of a message that streamrelay typed; `typed`, a person at a known
+    prompt or line editor; `unknown`.
+    """
     message_id: str | None = None
+    """For an `injected` line, the message that it echoes."""
     line: int = 0
+    """Number of the line; echo and output on the same row share it."""
     witnesses: tuple[WitnessName, ...] = ("screen",)
+    """The sources of the line: `screen`; for an agent that records its answers (docs/agents.md) also `transcript`,
+    `database` or `hook`. A line that the screen and the record share is the agent's own source, in Markdown. A line
+    without `screen` fills a gap.
+    """
 
 
 class Live(Event, tag="live"):
-    """What the screen shows of a line that is not final yet."""
+    """The current state of a line that is not final.
+
+    The stream emits it when the screen is quiet, and again when the line has changed; for a program that prints, at
+    most ten times a second.
+    """
 
     text: str
+    """The line so far."""
     line: int
+    """The number of the line."""
 
 
 class Retracted(Event, tag="retracted"):
-    """A live line is gone from the screen without having become text."""
+    """A live line vanished without becoming text."""
 
     line: int
+    """The number of the line."""
 
 
 class TurnStarted(Event, tag="turn_started"):
     """The program began to answer."""
 
     message_id: str | None = None
+    """The message that it answers; null if unknown, or if a turn continues."""
 
 
 class TurnEnded(Event, tag="turn_ended"):
-    """The program has answered. If only silence ended the turn, `certain` is false and more output may follow."""
+    """The program has answered.
+
+    If silence is the only evidence, `certain` is false and the turn may continue: with a `turn_started` of the same
+    `turn`.
+    """
 
     reason: TurnEnd
+    """`quiet` (no text changed for 1.5 s; for 10 s if the program has not shown its message, or usually signals its
+    state and has not done so in this turn; never while a dialog is open), `composer` (its line editor reads again),
+    `signal` (its own state signal), `superseded` (other text was typed at its prompt, or its answer to the next message
+    had begun), `closed` (the pane is gone).
+    """
     certain: bool
+    """Whether there is more evidence than silence."""
     votes: tuple[Vote, ...] = ()
+    """The votes of the witnesses."""
     disagreements: int = 0
+    """How often in this turn one witness reported `idle` while another still reported `busy`."""
     exit_status: int | None = None
-    """Exit status of the command that was this turn, if the shell marks it (OSC 133)."""
+    """Exit status of the command that was the turn, if the shell's integration reports it (`OSC 133` or `OSC 633`,
+    `D;status`); else null.
+    """
 
 
 class NeedsHuman(Event, tag="needs_human"):
-    """The program waits for a person; nothing is typed into it meanwhile."""
+    """The program waits for a person. streamrelay types nothing into its pane meanwhile."""
 
     kind: NeedKind
+    """The kind of question: `password`, `confirmation`, `permission`, `trust`, `login`, `picker`."""
     text: str = ""
+    """The question of the dialog, else the line at the cursor."""
 
 
 class Activity(Event, tag="activity"):
-    """A tool call and its output, as the agent's screen shows them."""
+    """A tool call on an agent's screen, or its output. It is not delivered to any participant."""
 
     text: str
+    """One logical line."""
 
 
 class Injected(Event, tag="injected"):
-    """The state of a message to the pane's program, as the pane's stream sees it: evidence, not a receipt.
+    """What the pane's own stream knows of a text that streamrelay types into it, or sends by the program's own API.
 
-    `pasting` and `entering` are emitted before the command to tmux, or before the request to the program's own API, so
-    that every painted character has an explanation. A message by the API has no `painted`.
-    `turn` of an `entering` is the turn that will answer.
+    It does not prove that the program has got the text; the `receipt` reports that and the result. `pasting` and
+    `entering` are emitted before the command to tmux or the request to the API, so every painted character has an
+    explanation.
     """
 
     message_id: str
+    """The message."""
     state: InjectionState
+    """`pasting` (about to be pasted or sent by the API; echoes of it can follow), `painted` (the program shows it;
+    never with the API), `entering` (the Enter is about to be sent; with the API directly after `pasting`; `turn` is the
+    turn that will answer).
+    """
     text: str = ""
+    """With `pasting`: the message."""
 
 
 class Receipt(Event, tag="receipt"):
-    """The state of a delivery: each state once, in order, and only with proof."""
+    """The state of a delivery, in the stream of the client that requested it.
+
+    Each state is reported when there is proof of it. `queued` is repeated when the reason for waiting changes; every
+    other state comes once. A state without proof is skipped.
+    """
 
     message_id: str
+    """The message."""
     state: DeliveryState
+    """`queued` (accepted), `pasted` (tmux has pasted it), `painted` (the program shows it), `submitted` (tmux has sent
+    the Enter, or the agent's own API has the message), `turn_started` (the program answers), `answered` (its turn is
+    over), `failed` (it was not delivered, or not submitted), `unconfirmed` (the outcome is unknown, and nothing is sent
+    again).
+    """
     reason: str = ""
+    """Why the delivery is in this state; docs/events.md lists the reasons."""
     removed: dict[str, int] = {}
+    """With the first `queued`: the code points that sanitising removed, with their counts."""
     file: str | None = None
+    """The file with the text, if the text was too long to paste and its path was pasted instead."""
 
 
 class Gap(Event, tag="gap"):
-    """Output may have been missed here; counts are given if they are known."""
+    """Output may have been missed here. Unknown counts are null."""
 
     reason: str
+    """`slow_subscriber` (this reader was too slow), `moved` (the pane went to another session), `detached` (the
+    connection to tmux was lost and made again), `paused` (the pane printed faster than it could be read, and tmux
+    dropped output), `tail` (the same, in the program's last moment), `respawned` (another program was started in the
+    pane, over the screen of the previous one), `restarted` (the tmux server was restarted), `history` (more lines
+    scrolled by at once than the screen's history holds), `divergence` (a self-check found that the screen differs from
+    tmux's, and continued with tmux's), `unpainted` (a screen vanished without having scrolled), `joined` (watching
+    began during an answer: its rest follows), `unreadable` (the answer cannot be told from other text on the screen,
+    because the program did not show the message, or no composer was found; the answer is not reported, and the message
+    is `unconfirmed`).
+    """
     lost_bytes: int | None = None
+    """Lost bytes of the program's output."""
     lost_lines: int | None = None
+    """Lost logical lines; rows if tmux dropped them (`paused`, `detached`, `moved`, `respawned`, `tail`), which tmux
+    counts since 3.8; 0 if its history still held all of them, and they follow.
+    """
     lost_events: int | None = None
+    """Lost events of this stream."""
 
 
 class RelayOpened(Event, tag="relay_opened"):
-    """A relay delivers its participants' output to each other from here on."""
+    """A relay starts."""
 
     relay: str
+    """The relay's id."""
     participants: tuple[str, ...]
+    """`Name (number)` of each."""
 
 
 class RelayDelivered(Event, tag="relay_delivered"):
-    """The output of one participant went to all others."""
+    """The relay delivers one participant's output to all others."""
 
     relay: str
+    """The relay's id."""
     message_id: str
+    """The id of the message in its receipts and echoes."""
     speaker: str
+    """`Name (number)`."""
     listeners: tuple[str, ...]
+    """`Name (number)` of each."""
     text: str
+    """The whole pasted text: the header, an empty line, the content."""
 
 
 class RelayWithheld(Event, tag="relay_withheld"):
-    """The relay withheld an output; `why` explains the reason, `count` is how often this reason occurred."""
+    """The relay withheld an output; it does not count as a delivery."""
 
     relay: str
+    """The relay's, the link's or the gathering's id."""
     speaker: str
+    """`Name (number)`."""
     reason: WithheldReason
+    """`muted`; `suspended` (a participant of a link is in a relay); `checkpoint` (it begins like the answer to a
+    checkpoint); `acknowledgement` or `repetition` (one turn too many in a row without new content); `hops` (one answer
+    too many in a chain of answers); `too_many_waiting` (more than a pause holds); `closed` (the conversation ended
+    while this waited); in a gathering `without_piece` (another participant holds it) and `too_much` (more than one
+    tenure holds).
+    """
     why: str
+    """An explanation with the figures of the rule, for people."""
     count: int
+    """How often this reason has applied so far."""
     text: str = ""
+    """Its first 80 characters."""
 
 
 class RelayPaused(Event, tag="relay_paused"):
-    """A person paused the relay or resumed it; the `waiting` messages are delivered when it resumes."""
+    """A person paused or resumed the relay. Output during a pause waits."""
 
     relay: str
+    """The relay's id."""
     paused: bool
+    """Whether it is paused now."""
     waiting: int = 0
+    """How many messages wait."""
 
 
 class RelayMuted(Event, tag="relay_muted"):
-    """A person muted a participant or unmuted it."""
+    """A person muted or unmuted a participant. It still receives the others' output."""
 
     relay: str
+    """The relay's id."""
     participant: str
+    """`Name (number)`."""
     muted: bool
+    """Whether it is muted now."""
 
 
 class RelayLeft(Event, tag="relay_left"):
-    """A participant is gone; the others continue."""
+    """A participant has left, and at least two others go on."""
 
     relay: str
+    """The relay's id."""
     participant: str
+    """`Name (number)`."""
     reason: str
+    """As in `relay_closed`."""
     remaining: int
+    """How many participants are left."""
 
 
 class RelayClosed(Event, tag="relay_closed"):
-    """The relay ended; `reason` is the code of the cause, `traffic` counts the messages of each participant."""
+    """The relay ended."""
 
     relay: str
+    """The relay's id."""
     reason: str
+    """`budget_spent`, `stopped` (by a person), or the code of the error that ended it: `pane_gone`, `program_left`,
+    `target_not_reading`, `server_lost` ….
+    """
     deliveries: int
+    """How many messages it delivered."""
     traffic: dict[str, Traffic] = {}
+    """The cost: for each `Name (number)` the `sent` and `received` messages, and their `sent_characters` and
+    `received_characters`.
+    """
 
 
 class LinkCreated(Event, tag="link_created"):
-    """Two sessions receive each other's output from here on, reported by relay events with this id as `relay`."""
+    """Two sessions are linked, and each receives the other's output."""
 
     link: str
+    """The link's id."""
     parties: tuple[str, str]
+    """The two session ids, first the one that asked for the link."""
     titles: tuple[str, str]
+    """The title by which each side knows the other."""
     budget: int
+    """The number of deliveries; 0 for no limit."""
 
 
 class LinkSpent(Event, tag="link_spent"):
-    """The last delivery of the budget was made; the link delivers nothing until it is extended."""
+    """The last delivery of the budget was made.
+
+    The link delivers nothing until it is extended; both sides get a notice.
+    """
 
     link: str
+    """The link's id."""
     deliveries: int
+    """The number of deliveries so far."""
 
 
 class LinkExtended(Event, tag="link_extended"):
-    """The link delivers again, up to `budget` deliveries in all."""
+    """The link was extended. Output that has waited since it was spent is delivered now."""
 
     link: str
+    """The link's id."""
     deliveries: int
+    """The number of deliveries so far."""
     budget: int
+    """The new limit of deliveries."""
 
 
 class LinkSuspended(Event, tag="link_suspended"):
-    """The link delivers nothing while one side is in the relay `by`; an empty `by` ends the suspension."""
+    """One of the two sessions joined a relay, and the link delivers nothing meanwhile; or it has left the relay."""
 
     link: str
+    """The link's id."""
     by: str
+    """The relay; empty when the link delivers again."""
 
 
 class LinkClosed(Event, tag="link_closed"):
-    """The link is closed: by one side (`by`, its session), by the end of a session, or by a person."""
+    """The link ended."""
 
     link: str
+    """The link's id."""
     reason: str
+    """`closed` (by one side), `stopped` (by a person), `spent` (with no user there to extend it), or the code of what
+    ended a session: `pane_gone`, `program_left` ….
+    """
     by: str
+    """The session that closed it, or that ended; else empty."""
     deliveries: int
+    """The number of deliveries so far."""
     traffic: dict[str, Traffic] = {}
+    """The cost, as in `relay_closed`."""
 
 
 class StopNotified(Event, tag="stop_told"):
-    """The session `caller` got the notice it had asked for: `target` has stopped. Sent once."""
+    """A session with a listener gets one notice that its target has stopped."""
 
     caller: str
+    """The session with the listener."""
     target: str
+    """The session that has stopped."""
     reason: str
+    """What ended the turn, as in `turn_ended`, or the session."""
 
 
 class AgentStopped(Event, tag="agent_stopped"):
-    """An agent's own hook reported the end of its turn: a vote, whatever the screen shows.
+    """An agent's own stop hook reported the end of its turn (docs/agents.md).
 
-    `answer` is the answer as the hook reports it, if it does, in the agent's own notation; what the screen showed is
-    `Text`.
+    It is one vote, independent of the screen.
     """
 
     agent: str
+    """The name of its profile."""
     answer: str = ""
+    """The answer that the hook reports, in the agent's notation (Markdown), if it does; the screen's version comes as
+    `text`.
+    """
 
 
 class WitnessCompared(Event, tag="witness_compared"):
-    """An agent's own record of an answer was compared with its screen; this event follows the text of the answer.
+    """The agent's own record of an answer was compared with what its screen showed (docs/agents.md).
 
-    `used` says whether that text is the record's. The numbers count lines of the record that the screen has (`shown`),
-    lines of the record that were `filled` in because the screen lacked them, lines of the record that are `absent` from
-    the screen, and lines of the screen that the record lacks (`extra`).
+    The event follows the text that it is about.
     """
 
     outcome: WitnessOutcome
+    """`agrees`; `repaired` (the record closed a gap, restored a line that was left out, or showed that a line is no
+    part of the answer: that line is an `activity`); `differs` (one has words that the other lacks: lines that both have
+    are the source, all others are the screen's); `silent` (no record of this answer in time: the text is the screen's).
+    """
     witnesses: tuple[WitnessName, ...] = ()
+    """The records that were compared with the screen: `transcript`, `database`, `hook`."""
     used: bool = False
+    """Whether the text is the agent's source."""
     shown: int = 0
+    """Lines of the source that the screen showed."""
     filled: int = 0
+    """Lines of the source that the screen could not show, or that were left out."""
     absent: int = 0
+    """Lines of the source that the screen should have shown and did not; they are not used."""
     extra: int = 0
+    """Lines of the screen that the source does not have."""
     reason: str = ""
+    """Why the outcome is `silent`: `late` (nothing came in time), `too_long`, or why there is no record, as in
+    docs/agents.md; else empty.
+    """
 
 
 class GatheringOpened(Event, tag="gathering_opened"):
-    """A gathering begins; `structure` is its number of rounds in each phase, such as `2-2-2`."""
+    """A gathering begins."""
 
     gathering: str
+    """The gathering's id."""
     rhythm: str
+    """`daily`, `weekly`, `monthly`, or one of the user's own."""
     structure: str
+    """Rounds of inhale, hold and exhale: `2-2-2`."""
     participants: tuple[str, ...]
+    """`Name (number)`, the speakers in their order, then the harvester."""
     harvester: str
+    """`Name (number)`."""
     question: str = ""
+    """The opening question."""
 
 
 class GatheringPhase(Event, tag="gathering_phase"):
-    """A round of a phase begins: `inhale`, `hold`, `exhale` or `close`."""
+    """A round begins."""
 
     gathering: str
+    """The gathering's id."""
     phase: str
+    """`inhale`, `hold`, `exhale` or `close`."""
     round: int
+    """The round of the phase, from 1."""
     rounds: int
+    """The number of rounds of the phase."""
 
 
 class Piece(Event, tag="piece"):
-    """The talking piece changed its state; `due_in` is the time until its next state, in seconds."""
+    """The talking piece changed its state."""
 
     gathering: str
+    """The gathering's id."""
     speaker: str
+    """`Name (number)` of its holder."""
     state: Literal["given", "begun", "beat", "last_words", "passed"]
+    """`given`: its prompt is on the way to the speaker; `begun`: the prompt has arrived, and the speaker's time runs;
+    `beat`: a beat; `last_words`: the speaker is asked for its last words; `passed`: the speaker no longer holds it.
+    """
     beat: int
+    """The number of the last beat; 0 before the first."""
     beats: int
+    """The number of beats of a tenure."""
     due_in: float | None = None
+    """Seconds until the next automatic change."""
     how: str = ""
+    """With `passed`: `phrase`, `tool`, `time`, `last_words` (after the last words), `left` (the speaker's session is
+    gone), `closed`.
+    """
 
 
 class Contribution(Event, tag="contribution"):
-    """A contribution that a gathering delivers to its members: a speaker's, or the harvester's harvest."""
+    """Output that is delivered to the others: of a speaker with the piece, or, in the close, the harvest."""
 
     gathering: str
+    """The gathering's id."""
     message_id: str
+    """The id of its deliveries."""
     speaker: str
+    """`Name (number)`."""
     phase: str
+    """As in `gathering_phase`."""
     round: int
+    """As in `gathering_phase`."""
     text: str
+    """The contribution itself."""
 
 
 class GatheringPaused(Event, tag="gathering_paused"):
-    """A person paused the gathering or resumed it."""
+    """A person paused or resumed the gathering."""
 
     gathering: str
+    """The gathering's id."""
     paused: bool
+    """Whether it is paused now."""
 
 
 class GatheringLeft(Event, tag="gathering_left"):
-    """A participant is gone; the gathering continues."""
+    """A participant has left; the gathering continues."""
 
     gathering: str
+    """The gathering's id."""
     participant: str
+    """`Name (number)`."""
     reason: str
+    """As in `relay_left`."""
 
 
 class GatheringClosed(Event, tag="gathering_closed"):
-    """The gathering is closed; `traffic` counts the messages of each participant."""
+    """The gathering is over."""
 
     gathering: str
+    """The gathering's id."""
     reason: str
+    """`complete`, `stopped` (by a person), `no_speakers` (all are gone), or another cause."""
     contributions: int
+    """Their number."""
     harvested: bool
+    """Whether there is a harvest."""
     traffic: dict[str, Traffic] = {}
+    """The cost of each participant, as in `relay_closed`."""
 
 
 AnyEvent = (

@@ -56,9 +56,9 @@ def create_app(
     log: structlog.typing.FilteringBoundLogger,
     counts: Metrics,
     version: str,
+    live: Showing,
     mounts: Sequence[BaseRoute] = (),
     council_stream: Callable[[Frames], Frames] = lambda frames: frames,
-    live: Showing | None = None,
 ) -> Starlette:
     """Return the application; `mounts` are other applications on the same socket, for example the MCP server.
 

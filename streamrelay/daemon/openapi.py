@@ -52,13 +52,20 @@ def openapi(operations: Iterable[Operation], version: str) -> Schema:
     paths[EVENTS] = {"get": _stream(events, _fields(follow, components))}
     council = _plain(
         "follow_council",
-        "What happens in an open session of the council, as server-sent events; how it stands first.",
+        "The state of an open session of the council, then what happens in it, as server-sent events.",
         MEDIA_TYPE,
         event,
     )
     paths[COUNCIL_EVENTS] = {
         "get": council | {"parameters": [_parameter("council", "path", {"type": "string"}, required=True)]}
     }
+    live = _plain(
+        "live",
+        "The lines of a session that are not final, as server-sent events, now and as they change.",
+        MEDIA_TYPE,
+        {"type": "array", "items": {"type": "string"}},
+    )
+    paths[LIVE] = {"get": live | {"parameters": [_parameter("session", "query", {"type": "string"}, required=True)]}}
     paths[HEALTH] = {"get": _plain("health", "Say that it answers.", JSON, health)}
     paths[METRICS] = {"get": _plain("metrics", "Figures for Prometheus.", "text/plain", {"type": "string"})}
     paths[DOCUMENT] = {"get": _plain("openapi", "This document.", JSON, {"type": "object"})}

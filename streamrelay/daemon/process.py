@@ -50,11 +50,11 @@ class Running:
     """Reload profiles and configuration."""
     broken: Callable[[], Coroutine[Any, Any, object]]
     """Returns or raises when the service cannot go on."""
+    live: Showing
+    """The lines of screens that are not final yet."""
     mounts: Sequence[BaseRoute] = ()
     """Routes of other applications on the same socket."""
     page: PageServer | None = None
-    live: Showing | None = None
-    """The lines of screens that are not final yet, for the page."""
 
 
 async def run_daemon(

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -304,6 +304,15 @@ async def served(address: DaemonAddress, memory: MemoryService) -> AsyncIterator
         yield one
 
 
+async def no_lines(session: str) -> AsyncGenerator[Sequence[str]]:
+    """Return the screen of a session that shows no unfinished line."""
+
+    async def shown() -> AsyncGenerator[Sequence[str]]:
+        yield []
+
+    return shown()
+
+
 @asynccontextmanager
 async def serving(
     address: DaemonAddress, service: MemoryService, *, most_events: int = 1000, grace: float = 1.0
@@ -313,7 +322,7 @@ async def serving(
     with only_daemon(address), listening(address) as listener:
         captured = structlog.testing.CapturingLogger()
         log = structlog.wrap_logger(captured, wrapper_class=structlog.make_filtering_bound_logger("debug"))
-        app = create_app(service, broadcast, log=log, counts=Metrics(), version="1.2.3")
+        app = create_app(service, broadcast, log=log, counts=Metrics(), version="1.2.3", live=no_lines)
         server = HttpServer(app, grace=grace)
         tasks = [asyncio.ensure_future(server.run_on(listener)), asyncio.ensure_future(broadcast.run())]
         try:

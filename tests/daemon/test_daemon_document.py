@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +12,8 @@ from streamrelay.daemon.openapi import openapi
 from streamrelay.events import AnyEvent
 from streamrelay.service.operations import operations
 from tests.daemon.conftest import Served
+
+DAEMON_PAGE = Path(__file__).parents[2] / "docs" / "daemon.md"
 
 
 async def test_every_route_is_in_the_document_and_nothing_else(served: Served) -> None:
@@ -27,6 +30,17 @@ async def test_every_route_is_in_the_document_and_nothing_else(served: Served) -
     described = {(path, method.upper()) for path, methods in document["paths"].items() for method in methods}
     assert described == routes
     assert document["info"] == {"title": "streamrelay", "version": "1.2.3"}
+
+
+def test_the_page_of_the_daemon_has_every_route_and_no_other() -> None:
+    described = {
+        f"{method.upper()} {path}"
+        for path, methods in openapi(operations(), "1")["paths"].items()
+        for method in methods
+    }
+    rows = re.findall(r"^\| `((?:GET|POST|DELETE) /\S*)` \|", DAEMON_PAGE.read_text(), re.MULTILINE)
+    assert len(rows) == len({*rows})
+    assert {*rows} == described
 
 
 def test_every_reference_is_there_and_every_schema_is_referred_to() -> None:

@@ -29,7 +29,7 @@ from streamrelay.errors import ConfigError, DaemonRunning, ServerLost, Streamrel
 from streamrelay.events import AnyEvent
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.web.access import PAGE
-from tests.daemon.conftest import PATIENCE, MemoryService, Served
+from tests.daemon.conftest import PATIENCE, MemoryService, Served, no_lines
 
 NOBODY = 65534
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
@@ -58,7 +58,7 @@ class Life:
         async def broken() -> None:
             await self.breaks
 
-        yield Running(self.service, reload=self._reload, broken=broken, page=self.page)
+        yield Running(self.service, reload=self._reload, broken=broken, live=no_lines, page=self.page)
         if self.closing is not None:
             await self.closing.wait()
         self.closed = True
