@@ -182,6 +182,24 @@ def test_a_picture_with_nothing_in_common_leaves_a_gap() -> None:
 
 
 @pytest.mark.requirement("DEL-01")
+def test_a_row_that_reads_like_one_of_the_next_page_stays_in_its_own() -> None:
+    painted = Painted(10, alternate=True)
+    one = [*(f"one {n}" for n in "abcde"), "before it was checked.", "one f.", "", "Build 3s", "> "]
+    two = ["before it was checked.", *(f"two {n}" for n in "abcdef"), "", "Build 3s", "> "]
+    painted.shows(one)
+    painted.shows(two)
+    assert painted.rows() == [*one[:7], "<skipped>", *two[:-1], ">"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_page_that_ends_amid_a_wrapped_line_keeps_no_part_of_it() -> None:
+    painted = Painted(8, alternate=True)
+    painted.shows([*(f"one {n}" for n in "abcd"), "", "A line that fills its row and", "goes on behind that", "> "])
+    painted.shows([*(f"two {n}" for n in "abcdefg"), "> "])
+    assert [row for row in painted.rows() if row][:5] == [*(f"one {n}" for n in "abcd"), "<skipped>"]
+
+
+@pytest.mark.requirement("DEL-01")
 def test_a_header_that_stands_through_a_jump_is_no_copy_of_the_message() -> None:
     """A second copy of a message would be taken for its last echo, and all above it for old."""
     painted = Painted(10, alternate=True)

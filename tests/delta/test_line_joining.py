@@ -11,6 +11,7 @@ from streamrelay.delta.transcript.line_joining import (
     NARROWEST_MARGIN,
     logical_lines,
     right_edge,
+    without_cut_off,
     without_earlier_pictures,
 )
 
@@ -205,3 +206,27 @@ def test_the_first_rows_of_an_earlier_picture_left_standing_above_are_no_text() 
 def test_what_a_text_says_twice_stays(texts: list[str]) -> None:
     rows = _painted(*texts)
     assert list(without_earlier_pictures(rows, 20)[0]) == rows
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [
+        pytest.param(["One is done.", "Two is done.", "Three is"], 2, id="a sentence that was begun"),
+        pytest.param(["One is done.", "Two is done.", "- Three", "-", "-"], 2, id="items that were begun"),
+        pytest.param(["One is done.", "Two is done."], 2, id="whole sentences"),
+        pytest.param(["One is done.", "a full row of words that go on"], 1, id="a full row"),
+        pytest.param(["One is done.", "a full row of words that goes", "on in the next"], 1, id="a line of two rows"),
+        pytest.param(
+            ["- one", "- a full row of an item that", "  goes on", "  and"], 3, id="a row that is no part of it"
+        ),
+        pytest.param(["- a full row of an item, that", "  goes on in so many rows that", "  another"], 0, id="an item"),
+        pytest.param(["def f():", "    return 1", "", "x = f("], 3, id="code"),
+        pytest.param(["╭───────────╮", "│ $ make    │", "╰───────────╯"], 3, id="a box that is closed"),
+        pytest.param(["a word"], 0, id="all that there is"),
+        pytest.param([], 0, id="nothing"),
+    ],
+)
+def test_a_line_that_was_still_being_written_is_left_out_whole(rows: list[str], kept: int) -> None:
+    painted = [PaintedRow(row) for row in rows]
+    assert list(without_cut_off(painted, 30)) == painted[:kept]

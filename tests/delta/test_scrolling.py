@@ -36,6 +36,15 @@ ROWS = ["one", "two", "three", "four", "five", "six"]
             None,
             id="redrawn shorter in the middle is no scroll",
         ),
+        pytest.param(
+            [*ROWS, "like all", "Section 1", "Two"], ["like all", "Section 9", "Ten", *"pqrstu"], None, id="by chance"
+        ),
+        pytest.param(
+            [*ROWS, "like all", "Section 1", "Two"],
+            ["like all", "Section 1 and", "Two", *"pqrstu"],
+            Scroll(6, 0),
+            id="nearly a page",
+        ),
     ],
 )
 def test_scroll(before: list[str], after: list[str], scroll: Scroll | None) -> None:

@@ -1,18 +1,13 @@
 """A row of the document: what a program painted, and how the row ends."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import regex
 
-from streamrelay.delta.layout.glyphs import SIDE, is_border
 from streamrelay.vt.widths import unicode14
 
 _SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
 """Where the thumb of a scroll bar begins or ends amid a row: part of a block, at the right edge of the screen."""
-
-_WORD = regex.compile(r"\w")
-_SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
 
 
 class PaintedRow(NamedTuple):
@@ -32,15 +27,6 @@ def painted_row(text: str, wrapped: bool, columns: int) -> PaintedRow:
     if "\u2581" <= text[-1:] <= "\u2587" and cells_of(text) == columns:
         text = _SCROLL_BAR.sub("", text).rstrip()
     return PaintedRow(text, wrapped)
-
-
-def without_cut_off(rows: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
-    """Return rows without the last one that holds words, unless it ends a sentence or a box: it was being written."""
-    last = next((y for y in range(len(rows) - 1, -1, -1) if _WORD.search(rows[y].text)), None)
-    if last is None or _SENTENCE_END.search(rows[last].text):
-        return rows
-    is_boxed = SIDE.match(rows[last].text) is not None and any(is_border(row.text) for row in rows[last + 1 :])
-    return rows if is_boxed else rows[:last]
 
 
 def cells_of(text: str) -> int:

@@ -3,6 +3,7 @@
 The alternate screen has no history, so rows that leave it at the top are lost unless they were recorded. Each row that
 stands exactly once in both snapshots votes for the distance that it moved. Rows that stayed do not vote: a pinned
 header, a composer, a status line. A single vote counts only if no other row contradicts it.
+No vote counts where the old snapshot is gone but for a few rows, and as many rows of their block did not move.
 
 A row of the moving block may be wrapped differently now, or take fewer rows; then the rows above it tell what left.
 
@@ -30,6 +31,10 @@ MAX_REDRAWN = 3
 """Rows that may have been painted otherwise between two parts of a block that moved, in either picture."""
 
 
+MIN_CONTRADICTIONS = 2
+"""Rows that did not move with the others, from which on the others may be alike by chance."""
+
+
 class Scroll(NamedTuple):
     """The rows of the new picture from `top` on stood `distance` rows lower in the old one (higher, if negative)."""
 
@@ -52,6 +57,8 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
         stayed = sum(1 for y in common if before[y]) - sum(1 for y in changed if before[y])
         if others or stayed > 1:
             return None
+    if _is_chance(before, after, distance) and is_jump(before[pinned:], after[pinned:]):
+        return None
     top = next(place for place, moved in places if moved == distance)
     for place, moved in reversed(places):
         top = _first_moved(before, after, distance, top)
@@ -117,6 +124,13 @@ def _only_places(rows: Sequence[str], among: Sequence[int]) -> dict[str, int]:
 def says_something(text: str) -> bool:
     """Tell whether a row has letters: one table is drawn with the same lines as another."""
     return any(map(str.isalnum, text))
+
+
+def _is_chance(before: Sequence[str], after: Sequence[str], distance: int) -> bool:
+    """Tell whether as many rows as moved up by a distance did not: two pages have some rows in common by chance."""
+    block = [(old, new) for old, new in zip(before[max(0, distance) :], after, strict=False) if says_something(old)]
+    moved = sum(bool(new) and (new.startswith(old) or old.startswith(new)) for old, new in block)
+    return distance > 0 and len(block) - moved >= max(moved, MIN_CONTRADICTIONS)
 
 
 def _first_moved(before: Sequence[str], after: Sequence[str], distance: int, top: int) -> int:

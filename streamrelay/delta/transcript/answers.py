@@ -15,13 +15,18 @@ import regex
 
 from streamrelay.delta.layout.chrome import masked
 from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, SIDE, is_border, is_mark
-from streamrelay.delta.layout.rows import PaintedRow, cells_of, without_cut_off
+from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.blocks import blocks_of, is_broken_off
 from streamrelay.delta.transcript.echoes import Block, EchoSearch, rest_of_box, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
-from streamrelay.delta.transcript.line_joining import logical_lines, right_edge, without_earlier_pictures
+from streamrelay.delta.transcript.line_joining import (
+    logical_lines,
+    right_edge,
+    without_cut_off,
+    without_earlier_pictures,
+)
 from streamrelay.events import WitnessCompared, WitnessName
 
 _COUNTED = regex.compile(r"(?i)\b\d+(?:[.,]\d+)?\s?(?:ms|s|secs?|seconds|m|min|minutes)\b|\btokens?\b")
@@ -371,8 +376,8 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
     start, stop = _body(said, lambda text, above: _is_footer(text, above, first, look))
     body, panel = _without_summaries(said[start:stop], first, look)
     footers = [*panel, *said[stop:]]
-    whole = without_cut_off(body) if look.cut_off else body
     width = right_edge([row for row in body if row.fills], look.columns)
+    whole = without_cut_off(body, width) if look.cut_off else body
     notices, text = list(footers), list[PaintedRow]()
     for kind, lines, because, read in blocks_of(whole, width, look.profile):
         answer.passages.append(Passage(kind, lines, rule=because, rows=read))
@@ -380,7 +385,7 @@ def _read(answer: Answer, rows: list[PaintedRow], look: _Look) -> None:
             text += read
         else:
             notices += read
-    if len(whole) < len(body) or (is_broken_off(notices) and len(without_cut_off(text)) < len(text)):
+    if len(whole) < len(body) or (is_broken_off(notices) and len(without_cut_off(text, width)) < len(text)):
         answer.passages.append(Passage("gap", [], rule="cut_off", rows=body[len(whole) :]))
     answer.leave_out("footer", footers)
 

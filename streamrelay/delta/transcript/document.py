@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import composer_top
-from streamrelay.delta.layout.rows import PaintedRow, painted_row, without_cut_off
+from streamrelay.delta.layout.rows import PaintedRow, painted_row
 from streamrelay.delta.layout.scrolling import (
     SAME_PICTURE,
     is_jump,
@@ -25,6 +25,7 @@ from streamrelay.delta.layout.scrolling import (
 )
 from streamrelay.delta.layout.side_panel import transcript_edge
 from streamrelay.delta.layout.viewport import MessageIn, Viewport
+from streamrelay.delta.transcript.line_joining import right_edge, without_cut_off
 from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
@@ -191,7 +192,7 @@ class Document:
         elif left.goes_on:
             self._push(left.rows)
         else:
-            self._push([*without_cut_off(left.rows), PaintedRow("", skipped=True)])
+            self._push_cut_off(left.rows)
         self._pinned = viewport.top
 
     def mark(self) -> Mark:
@@ -319,10 +320,22 @@ class Document:
         return bare
 
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
-        """Keep what vanished when another picture took the place of the old one."""
+        """Keep what vanished when another picture took the place of the old one.
+
+        A header above it still stands, and a status row below it. A row amid it may read like one of the new picture.
+        """
         standing = set(new)
-        vanished = [row for row in left if row.text.lstrip() not in standing or not says_something(row.text)]
-        self._push(without_cut_off(vanished))
+        gone = [y for y, row in enumerate(left) if says_something(row.text) and row.text.lstrip() not in standing]
+        first, stop = gone[0], gone[-1] + 1
+        while first and not says_something(left[first - 1].text):
+            first -= 1
+        while stop < len(left) and left[stop].text:
+            stop += 1
+        self._push_cut_off(left[first:stop])
+
+    def _push_cut_off(self, rows: Sequence[PaintedRow]) -> None:
+        """Keep the whole lines of rows that left, and that other rows were skipped behind them."""
+        self._push(without_cut_off(rows, right_edge(rows, self.columns)))
         self._push([PaintedRow("", skipped=True)])
 
     def _came_back(self, new: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import regex
 
-from streamrelay.delta.layout.glyphs import BULLETS
+from streamrelay.delta.layout.glyphs import BULLETS, SIDE, is_border
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 
 _MARK = regex.compile(rf"(?:[-*+•◦‣▪●○·]|{BULLETS}|\d{{1,3}}[.)]?|[a-zA-Z][.)])\s+")
@@ -22,6 +22,8 @@ _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}
 _IN_ADDRESSES = frozenset("?&=-_%#")
 """Marks within an address with which none ends."""
 _PATH = regex.compile(r"[/?&=]")
+_WORD = regex.compile(r"\w")
+_SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
@@ -56,6 +58,22 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
         last = text
         joined_by_terminal, fills = row.wrapped, row.fills
     return [line.rstrip() for line in lines]
+
+
+def without_cut_off(rows: Sequence[PaintedRow], width: int) -> Sequence[PaintedRow]:
+    """Return rows without the last line that holds words, unless it ends a sentence or a box: it was being written.
+
+    A line that the program wrapped at `width` columns goes with all of its rows: its beginning is no line of its own.
+    """
+    last = next((y for y in range(len(rows) - 1, -1, -1) if _WORD.search(rows[y].text)), None)
+    if last is None or _SENTENCE_END.search(rows[last].text):
+        return rows
+    if SIDE.match(rows[last].text) is not None and any(is_border(row.text) for row in rows[last + 1 :]):
+        return rows
+    first = last
+    while first and len(logical_lines(rows[first - 1 : last + 1], width)) == 1:
+        first -= 1
+    return rows[:first]
 
 
 def without_earlier_pictures(
