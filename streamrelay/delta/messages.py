@@ -4,8 +4,16 @@ What a person submits is seen only by its draft, which vanishes from the compose
 submitted to a program that is at work and shows it when it takes it up, after all messages before. So a draft that
 vanished keeps its place among the messages, and is known for submitted when the transcript shows it.
 
-    pasting -> submitted -> read off the transcript, or abandoned
-    a draft -> vanished -> submitted, or deleted
+| phase | what is seen or told | next phase | the composer may hold it | is to be shown |
+|---|---|---|---|---|
+| pasting | its Enter is sent | submitted | yes | no |
+| a draft | it leaves the composer | vanished | yes | no |
+| a draft | the program goes to work by itself | submitted | yes | yes |
+| vanished | the transcript shows it, or the program goes to work by itself | past_composer | no | yes |
+| vanished | neither comes about in `MAX_LOOKS` pictures | none: it was deleted | no | no |
+| told of by the API | | past_composer | no | yes |
+
+Once it is read off the transcript it is no longer outstanding. One that is `abandoned` keeps its phase.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +29,9 @@ MIN_PASTE = 4
 MAX_LOOKS = 50
 """Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
 
-Phase = Literal["pasting", "submitted", "vanished", "abandoned"]
-"""How far a message has come: it is being pasted; it was submitted, and is to be shown next; it is a draft that left
-the composer; or the stream has stopped waiting for it, though the program may still show it.
+Phase = Literal["pasting", "submitted", "vanished", "past_composer"]
+"""How far a message has come: it is being pasted; its Enter was sent; it is a draft that left the composer, perhaps
+deleted; or the program has it, and no composer shows it (what goes to the program's own API never was in one).
 """
 
 
@@ -38,15 +46,15 @@ class OutstandingMessage:
     phase: Phase = "pasting"
     during_output: bool = False
     """Whether it was submitted while the program said something that answers nothing known."""
-    by_api: bool = False
-    """Whether the program got it by its own API: no composer ever shows it."""
+    abandoned: bool = False
+    """Whether the stream has stopped waiting for it, though the program may still show it."""
     looks_left: int = MAX_LOOKS
     """In how many pictures a draft that vanished is still looked for."""
 
     @property
     def waits(self) -> bool:
         """Whether it is to be shown next."""
-        return self.phase == "submitted"
+        return self.phase in {"submitted", "past_composer"} and not self.abandoned
 
     def spells(self, draft: str) -> bool:
         """Tell whether a draft has the words of this message."""
@@ -54,12 +62,12 @@ class OutstandingMessage:
 
     def may_stand_in(self, held: str) -> bool:
         """Tell whether a composer may hold this still or again, given how that is spelled which it holds."""
-        has_left = self.by_api or (self.message_id is None and self.phase != "vanished")
+        has_left = self.phase == "past_composer" or (self.message_id is None and self.phase == "submitted")
         return bool(self.text.strip()) and not has_left and spelling(self.text) in held
 
     def stands_as(self, draft: str) -> bool:
         """Tell whether a draft in the composer is this message."""
-        return bool(draft) and not self.by_api and (draft == self.shown or self.spells(draft))
+        return bool(draft) and self.phase != "past_composer" and (draft == self.shown or self.spells(draft))
 
     def begins_in(self, search: EchoSearch, mark: str) -> int | None:
         """Return the row in which it begins, or its end where it is too tall; `mark` is that of messages, if known."""
@@ -76,20 +84,20 @@ class OutstandingMessage:
             self.message_id,
             self.forms,
             self.during_output,
-            abandoned=self.phase == "abandoned",
+            abandoned=self.abandoned,
             wordless=self.is_wordless,
         )
 
     @property
     def is_wordless(self) -> bool:
         """Whether its composer was not seen to show any of its words: it showed nothing, or a placeholder."""
-        return not self.by_api and (not self.shown or spelling(self.shown) not in spelling(self.text))
+        return self.phase != "past_composer" and (not self.shown or spelling(self.shown) not in spelling(self.text))
 
     def may_show(self, draft: str) -> bool:
         """Tell whether a composer that has this message, and showed of it what was seen so far, may show this now."""
         # What is pasted is painted at once, and what a person types key by key.
         is_typed = len(draft) < MIN_PASTE and draft not in self.text.split("\n")
-        if is_typed or self.by_api or self.message_id is None or self.spells(self.shown):
+        if is_typed or self.phase == "past_composer" or self.message_id is None or self.spells(self.shown):
             return False
         is_related = draft.startswith(self.shown) or self.shown.startswith(draft)
         return spelling(self.text).startswith(spelling(draft)) or (self.is_wordless and is_related)

@@ -68,15 +68,31 @@ class ScreenFollower:
         self._may_continue = False
         self.conversation.reset(frame, answering=self._turns.is_open or self._awaited)
 
-    def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
-        """Note that a message is being pasted, or sent `by_api`."""
+    def inject(self, message_id: str, text: str) -> None:
+        """Note that a message is being pasted."""
         if self._mode.is_followed:
-            if not self._turns.is_open:
-                self.conversation.settle_down()
-            self.conversation.inject(message_id, text, by_api=by_api)
+            self._settle_between_turns()
+            self.conversation.inject(message_id, text)
+
+    def _settle_between_turns(self) -> None:
+        if not self._turns.is_open:
+            self.conversation.settle_down()
 
     def submit(self, message_id: str) -> bool:
-        """Note that a message is being submitted; return whether the composer shows anything of the message.
+        """Note that a message is being submitted; return whether the composer shows anything of the message."""
+        during_output = self._begin_message()
+        return self._mode.is_followed and self.conversation.submit(message_id, during_output=during_output)
+
+    def hand_over(self, message_id: str, text: str) -> None:
+        """Note that a message is about to be sent by the program's own API."""
+        if self._mode.is_followed:
+            self._settle_between_turns()
+        during_output = self._begin_message()
+        if self._mode.is_followed:
+            self.conversation.hand_over(message_id, text, during_output=during_output)
+
+    def _begin_message(self) -> bool:
+        """Make room for a message that the program is told to take; return whether it comes amid output.
 
         Output that answers no known message is said first, if the program is not at work: it stands above the message.
         What the program may add to it stands there too, and so does its answer to a text that a person submitted
@@ -91,7 +107,7 @@ class ScreenFollower:
             if during_output and not self._turns.is_busy:
                 self._finish_what_goes_on()
         self._awaited, self._may_continue = True, False
-        return self._mode.is_followed and self.conversation.submit(message_id, during_output=during_output)
+        return during_output
 
     def _finish_what_goes_on(self) -> None:
         """Say the output that answers no known message; end its turn unless it answers what a person typed unseen."""

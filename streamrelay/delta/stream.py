@@ -273,11 +273,12 @@ class DeltaStream:
     def _pasted(self, message_id: str, text: str, now: float) -> Batch:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._inject(message_id, text, now)
+        self._following.inject(message_id, text)
         self._unpainted.append(message_id)
         return self._builder.taken()
 
-    def _inject(self, message_id: str, text: str, now: float, *, by_api: bool = False) -> None:
-        """Prepare for a message that is being pasted, or sent `by_api`, and emit its first state."""
+    def _inject(self, message_id: str, text: str, now: float) -> None:
+        """Prepare for a message that is on its way to the program, and emit its first state."""
         self._builder.now = now
         self._settle()
         self._printing.await_echo(text)
@@ -289,7 +290,6 @@ class DeltaStream:
             self._following.read(certain=True)
         if self._mode.is_followed:
             self._recognise(rows=self._conversation.rows)
-        self._following.inject(message_id, text, by_api=by_api)
         self._builder.emit(Injected(message_id=message_id, state="pasting", text=text))
 
     def _submitted(self, message_id: str, now: float) -> Batch:
@@ -304,8 +304,8 @@ class DeltaStream:
 
     def _handed_over(self, message_id: str, text: str, now: float) -> Batch:
         """Note that a message is about to be sent by the program's own API, past the composer."""
-        self._inject(message_id, text, now, by_api=True)
-        self._following.submit(message_id)
+        self._inject(message_id, text, now)
+        self._following.hand_over(message_id, text)
         self._ledger.submit(message_id, self._printing.open_text)
         return self._begin_answer(message_id)
 

@@ -3,12 +3,15 @@
 import pytest
 
 from streamrelay.delta.layout.rows import PaintedRow
-from streamrelay.delta.messages import OutstandingMessage
+from streamrelay.delta.messages import OutstandingMessage, Phase
 from streamrelay.delta.transcript.answers import Message, read_answer
+from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.delta.transcript.echoes import spelling
+from streamrelay.delta.turns import Turns
 from streamrelay.events import Injected
 from streamrelay.testing.painted_talk import LOOKS, Talk, exchanges, name
 from streamrelay.testing.transcript_program import UiStyle
+from streamrelay.vt import TmuxScreen
 
 every_look = pytest.mark.parametrize("look", LOOKS, ids=name)
 
@@ -94,12 +97,70 @@ def test_a_message_behind_another_mark_than_its_echo_is_no_copy() -> None:
     assert "> two" in [line.strip() for line in text]
 
 
+TEXT = "what of the keys, and of the row below them?"
+
+
+def of_phase(phase: Phase) -> OutstandingMessage:
+    """Return a message of ours in that phase, of which no composer has shown anything."""
+    return OutstandingMessage("m1", TEXT, phase=phase)
+
+
 @pytest.mark.requirement("DLV-10", "DLV-03a")
-def test_no_composer_shows_a_message_that_goes_past_it() -> None:
-    text = "what of the keys, and of the row below them?"
-    pasted, by_api = (OutstandingMessage("m1", text, by_api=by_api) for by_api in (False, True))
-    for message, is_there in ((pasted, True), (by_api, False)):
-        assert message.may_stand_in(spelling(text)) is is_there
-        assert message.stands_as(text) is is_there
-        assert message.is_wordless is is_there
-        assert message.may_show(text) is is_there
+@pytest.mark.parametrize(("phase", "is_there"), [("pasting", True), ("submitted", True), ("past_composer", False)])
+class TestPhases:
+    """What a message past the composer is not taken for, each with the phases in which it is."""
+
+    def test_what_the_composer_holds(self, phase: Phase, is_there: bool) -> None:
+        assert of_phase(phase).may_stand_in(spelling(TEXT)) is is_there
+
+    def test_a_draft(self, phase: Phase, is_there: bool) -> None:
+        assert of_phase(phase).stands_as(TEXT) is is_there
+
+    def test_the_beginning_of_a_draft_after_the_enter(self, phase: Phase, is_there: bool) -> None:
+        assert of_phase(phase).may_show(TEXT[:12]) is is_there
+
+    def test_a_placeholder_in_the_transcript(self, phase: Phase, is_there: bool) -> None:
+        assert of_phase(phase).is_wordless is is_there
+
+
+@pytest.mark.requirement("DLV-10")
+def test_what_is_pasted_after_all_is_outstanding_once() -> None:
+    screen = TmuxScreen(60, 20)
+    conversation = Conversation(screen, Turns())
+    conversation.reset(screen.take(), answering=False)
+    conversation.hand_over("m1", "hello", during_output=False)
+    conversation.inject("m1", "hello")
+    conversation.submit("m1", during_output=False)
+    assert not conversation.awaits_draft
+
+
+@pytest.mark.requirement("DEL-11")
+@pytest.mark.sampled(6)
+@every_look
+def test_a_person_who_drafts_the_words_of_a_message_again_gets_its_answer(look: UiStyle) -> None:
+    """The message is past the composer: what stands there is another draft with the same words."""
+    talk = Talk(look)
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.types("yes please")
+    talk.paints(talk.program.submits(), talk.program.works())
+    talk.streams("answer")
+    talk.types("yes please")
+    talk.answers(" 1")
+    assert talk.heard() == [*exchanges(1), ("typed", "yes please"), ("program", "answer 1")]
+
+
+@pytest.mark.requirement("DLV-10")
+def test_a_message_past_the_composer_is_never_being_pasted() -> None:
+    """What a person types right behind it is a draft, and not the paste of the message."""
+    talk = Talk(LOOKS[0])
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    talk.pane.hands_over("question 1")
+    talk.types("what of the keys")
+    assert talk.pane.stream.pane_state.composer.typed == "what of the keys"
+    talk.paints(talk.program.shows("question 1"), talk.program.works())
+    talk.answers("answer 1")
+    talk.paints(talk.program.submits())
+    talk.answers("the last answer")
+    assert talk.heard() == [*exchanges(2), ("typed", "what of the keys"), ("program", "the last answer")]

@@ -86,8 +86,8 @@ class Conversation:
 
     @property
     def _pasted(self) -> OutstandingMessage | None:
-        """The first message that is being pasted; one that goes past the composer never is."""
-        return next((sent for sent in self._sent if sent.phase == "pasting" and not sent.by_api), None)
+        """The first message that is being pasted."""
+        return next((sent for sent in self._sent if sent.phase == "pasting"), None)
 
     @property
     def last_line(self) -> str:
@@ -201,9 +201,9 @@ class Conversation:
 
     @property
     def _is_beside_draft(self) -> bool:
-        """Whether a person's draft is in the composer, and a message went past it."""
+        """Whether a person's draft is in the composer, and a message of ours went past it."""
         messages = self._sent if self._answered is None else [self._answered, *self._sent]
-        return bool(self._draft) and any(sent.by_api for sent in messages)
+        return bool(self._draft) and any(sent.phase == "past_composer" and sent.message_id for sent in messages)
 
     def begin(self) -> None:
         """The program is seen to converse: what stands there is old, and what a person typed before was a command."""
@@ -230,37 +230,44 @@ class Conversation:
         self._draft = self._message_mark = ""
         self._chrome = Chrome()
 
-    def inject(self, message_id: str, text: str, *, by_api: bool = False) -> None:
-        """Note that a message is being pasted, or sent `by_api`."""
+    def inject(self, message_id: str, text: str) -> None:
+        """Note that a message is being pasted."""
+        self._add(OutstandingMessage(message_id, text))
+        self._draft = ""
+
+    def hand_over(self, message_id: str, text: str, *, during_output: bool) -> None:
+        """Note that a message is about to be sent by the program's own API; see `submit`."""
+        self._learn_borders()
+        self._add(OutstandingMessage(message_id, text, phase="past_composer", during_output=during_output))
+
+    def _add(self, message: OutstandingMessage) -> None:
         if self.waits and self._was_cleared:
             self._mark = self._document.mark()
         # What the program's own API has not taken is pasted after all.
-        self._sent = [sent for sent in self._sent if not (sent.by_api and sent.message_id == message_id)]
-        self._sent.append(OutstandingMessage(message_id, text, by_api=by_api))
-        if not by_api:
-            self._draft = ""
-        del self._sent[:-MAX_MESSAGES]
+        others = [sent for sent in self._sent if sent.message_id != message.message_id]
+        self._sent = [*others, message][-MAX_MESSAGES:]
 
     def submit(self, message_id: str, *, during_output: bool) -> bool:
         """Note that a message is being submitted; return whether the composer shows anything of it.
 
         It is submitted `during_output` if the program is printing something that answers no known message.
         """
-        if self.rows and self._chrome.learn_borders(self.rows, self._cursor) and not self.waits:
-            self._chrome.rest(self.rows, self._cursor)
+        self._learn_borders()
         if self._cleared is not None and self._cleared.message_id == message_id:
             self._sent.append(self._cleared)
         self._cleared = None
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.phase, sent.during_output = "submitted", during_output
-                if sent.by_api:
-                    return False
                 sent.shown = self._composer.draft(*self._place) or sent.shown
                 if sent.stands_as(self._composer.draft(*self._place)):
                     self._composer.learn_mark(*self._place)
                 return bool(sent.shown)
         return False
+
+    def _learn_borders(self) -> None:
+        if self.rows and self._chrome.learn_borders(self.rows, self._cursor) and not self.waits:
+            self._chrome.rest(self.rows, self._cursor)
 
     @property
     def _was_cleared(self) -> bool:
@@ -356,7 +363,7 @@ class Conversation:
         standing = standing_in(self._sent, draft)
         waiting = [sent for sent in self._sent if sent.waits and sent is not standing]
         stands = any(sent.waits for sent in self._sent) and not waiting
-        submitted = [sent for sent in self._sent if sent.phase == "abandoned" or sent in waiting]
+        submitted = [sent for sent in self._sent if sent.abandoned or sent in waiting]
         tail = self._chrome.tail_start(rows, self._cursor)
         composer = self._chrome.composer_top(rows, self._cursor)
         now = now[: len(now) - len(rows) + tail]
@@ -381,7 +388,7 @@ class Conversation:
                 told = self._without_echo(before, now, submitted, cut_off=cut_off)
                 if told is None:
                     for sent in submitted:
-                        sent.phase, sent.during_output = "abandoned", False
+                        sent.abandoned, sent.during_output = True, False
                 answer = told or Answer([Passage("gap", [], rule="unheard", rows=now)])
         else:
             self.proved = self.proved or answer.accounted > 0
@@ -472,7 +479,7 @@ class Conversation:
             self._sent.append(OutstandingMessage(None, self._draft, phase="submitted"))
             self._draft = ""
         else:
-            vanished[-1].phase = "submitted"
+            vanished[-1].phase = "past_composer"
         return True
 
     @property
@@ -537,7 +544,7 @@ class Conversation:
         if rows and not (self._trusted or self.proved or self._is_composer_empty):
             return
         for sent in drafts_shown(self._sent, rows, self._mark_of_messages):
-            sent.phase = "submitted"
+            sent.phase = "past_composer"
             sent.during_output = self._turns.goes_on or any(other.during_output for other in self._sent)
             self.typed = True
 
