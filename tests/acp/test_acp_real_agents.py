@@ -74,7 +74,9 @@ def command(asked: ModelRequest, number: int) -> tuple[str, dict[str, object]]:
 def set_up(name: str, program: str, home: Path, model: str) -> Set:
     how = AGENTS[name].set_up(program, home, model, {"command": "true", "args": []})
     if name == "claude":
-        return Set([program], how.variables)
+        # From 2.1.332 on its mode is "auto" unless another one is asked for, and a command that it judges harmless
+        # runs without a permission. Versions before know the mode by this name, and later ones take it for "manual".
+        return Set([program, "--permission-mode", "default"], how.variables)
     config = home / ".codex" / "config.toml"
     text = config.read_text().split("[mcp_servers")[0]
     text = text.replace('approval_policy = "never"', 'approval_policy = "on-request"')

@@ -76,6 +76,22 @@ def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_
     assert chrome.tail_start(work, cursor(work)) == 3
 
 
+@pytest.mark.parametrize(
+    ("hint", "is_chrome"),
+    [
+        (f"{'focus events are off':>38}", True),
+        (f"{'focus events are off':>40}", True),
+        (f"{'focus events are off':>37}", False),
+        (f"  {'a row of a paragraph ' * 2}"[:40], False),
+        ("       as far to the left as code may be", False),
+    ],
+)
+def test_a_hint_that_is_aligned_with_the_end_of_the_border_is_chrome_at_once(hint: str, is_chrome: bool) -> None:
+    rows = ["● An answer.", "", "✻ Brewed for 1s", hint, RULE, "❯ ", RULE]
+    assert Chrome().tail_start(rows, 5) == 4 - is_chrome
+    assert Chrome().tail_start([*rows[:4], "❯ "], 4) == 4, "a composer without a border has no end"
+
+
 def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
     chrome = Chrome()
     rest, work = screen("", "", "the end of an answer"), screen("", "the end of an answer", "the next answer")

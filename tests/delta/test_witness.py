@@ -109,6 +109,29 @@ def test_what_the_program_paints_besides_its_answer_is_no_text() -> None:
     assert (verdict(said).outcome, verdict(said).extra) == ("repaired", 1)
 
 
+def test_a_short_answer_is_known_beside_a_hint_that_is_longer() -> None:
+    hint = "tmux focus-events off · add 'set -g focus-events on' to ~/.tmux.conf"
+    screen = answer(["The command has run.", hint])
+    said = compared(witness_of(report("The command has run.")), screen)
+    assert (lines(said), lines(said, "activity")) == (["The command has run."], [hint])
+    assert (verdict(said).outcome, verdict(said).used) == ("repaired", True)
+
+
+@pytest.mark.parametrize(
+    ("heard", "beside"),
+    [
+        (report("The command has run.", ended=False), ["more of the answer, which is longer than the record"]),
+        (report("The command has run.", message="another message"), ["another answer, longer than the record"]),
+        (report("Yes."), ["a short word can stand anywhere in an answer"]),
+        (report("The command has run."), ["an answer of which the record has but a line"] * 9),
+    ],
+)
+def test_a_short_record_takes_nothing_from_a_longer_answer(heard: WitnessReported, beside: list[str]) -> None:
+    shown = [*(passage.text for passage in heard.passages if passage.speaker == "agent"), *beside]
+    said = compared(witness_of(heard), answer(shown))
+    assert (lines(said), lines(said, "activity")) == (shown, [])
+
+
 def test_a_line_taken_for_a_footer_is_said_after_all() -> None:
     footer = Passage("unsaid", [], rule="footer", rows=[PaintedRow("* 3 tokens · 2s")])
     said = compared(witness_of(report("It is:\n* 3 tokens · 2s")), answer(["It is:"], footer))

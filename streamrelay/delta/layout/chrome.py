@@ -2,7 +2,8 @@
 
 None of it is known by name. A composer is where the cursor rests, with the borders or rules drawn around it. Status
 lines stand below it, or above it without a blank row between, and were seen to stay in place while the rows above them
-changed. A spinner is a row whose first glyph changes while the rest stays as it is, digits aside.
+changed, or are aligned with the end of its border. A spinner is a row whose first glyph changes while the rest stays as
+it is, digits aside.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ MAX_COMPOSER = 14
 """Rows of a composer with its borders; a taller one is not recognised."""
 MAX_STATUS_ROWS, MAX_ROWS_BELOW_RULE = 8, 4
 """Status rows above or below a composer, and below a single rule, which may as well belong to the text."""
+MIN_HINT_INDENT, MAX_HINT_MARGIN = 8, 2
+"""Columns to the left and to the right of a hint that a program aligns with the end of its composer's border."""
 MAX_LABELS = 64
 MAX_TURNING = 4
 """Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can come
@@ -203,7 +206,8 @@ class Chrome:
     def tail_start(self, rows: Sequence[str], cursor: int) -> int:
         """Return the first row of the chrome at the bottom of the screen."""
         top = self.composer_top(rows, cursor)
-        return top - min(self._status_rows, self._standing(rows, top))
+        standing = min(self._status_rows, self._standing(rows, top))
+        return top - (standing or _is_hint(rows, top))
 
     def shows_work(self, rows: Sequence[str], cursor: int, profile: Profile = GENERIC) -> bool:
         """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer.
@@ -254,6 +258,15 @@ class Chrome:
             self._glyphs |= {was["glyph"], now["glyph"]} - _BULLETS
             if len(self._labels) > MAX_LABELS:
                 del self._labels[next(iter(self._labels))]
+
+
+def _is_hint(rows: Sequence[str], top: int) -> bool:
+    """Tell whether the row above the composer's border is aligned with its end: there an answer never stands."""
+    if top == 0 or not is_border(rows[top]):
+        return False
+    row = rows[top - 1].rstrip()
+    indent = len(row) - len(row.lstrip())
+    return indent >= MIN_HINT_INDENT and 0 <= len(rows[top].rstrip()) - len(row) <= MAX_HINT_MARGIN
 
 
 def _is_like(row: str, border: str) -> bool:

@@ -16,6 +16,8 @@ MIN_IDENTIFIED: Final = 12
 """Characters that the screen and the record must share before the record may fill a gap of an unknown message."""
 MIN_SHARED: Final = 0.5
 """Part of the screen's characters that the record must spell to be a record of this answer."""
+MAX_BESIDE: Final = 240
+"""Characters that may stand beside a whole record on the screen, however short that is: a footer and a hint."""
 _SCREEN: Final[tuple[WitnessName, ...]] = ("screen",)
 
 
@@ -68,6 +70,9 @@ class Comparison:
         if record.names[-1] == ("hook",) and not record.is_whole:
             whole = min(whole, alignment.source_characters)
         self.is_trusted = shared >= MIN_SHARED * whole if whole else has_gap and record.is_matched
+        if record.is_whole and record.is_matched and not self.count("absent"):
+            beside = alignment.screen_characters - shared
+            self.is_trusted = self.is_trusted or (shared >= MIN_IDENTIFIED and beside <= MAX_BESIDE)
         looks = self.is_trusted and has_gap and (record.is_matched or shared >= MIN_IDENTIFIED)
         self._fills, self._pieces = self._look_into_gaps() if looks else (set[int](), set[int]())
         self.extra = len(alignment.extra) - len(self._pieces)
