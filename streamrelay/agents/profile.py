@@ -104,6 +104,8 @@ class Witness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     reader: Literal["claude", "codex", "gemini", "opencode", "qwen"]
     lag: Annotated[float, msgspec.Meta(ge=0, le=10)]
     """Seconds that a turn waits, after the screen rests, until the record has the whole answer."""
+    under_way: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.0
+    """Seconds that it waits where the record has the message already, but not the end of its answer."""
 
     @property
     def name(self) -> WitnessName:

@@ -119,6 +119,8 @@ class WitnessOpened(_Input, frozen=True):
     policy: WitnessPolicy = "prefer"
     reason: str = ""
     """Why there is none to be read yet."""
+    under_way: float = 0.0
+    """Seconds that it waits for the rest of a record that has begun; `lag` if that is longer."""
 
 
 class WitnessReported(_Input, frozen=True):

@@ -90,7 +90,11 @@ class WitnessWatch:
                 self._record = await in_thread(lambda: record_of(profile, pid, self._since), name="witness")
             if witness is not None and self._record is not None:
                 opened, policy = witness, self._source.policy
-                self._enter(lambda now: WitnessOpened(now, self._pane, profile.name, opened.name, opened.lag, policy))
+                self._enter(
+                    lambda now: WitnessOpened(
+                        now, self._pane, profile.name, opened.name, opened.lag, policy, under_way=opened.under_way
+                    )
+                )
         except TimeoutError:
             self._record = None
         finally:

@@ -207,9 +207,22 @@ def test_a_hook_and_a_transcript_that_say_the_same_are_two_witnesses() -> None:
 Kind = TypeVar("Kind", bound=Event)
 
 
-def open_witness(talk: Talk, lag: float = 0.5) -> None:
+def open_witness(talk: Talk, lag: float = 0.5, under_way: float = 0.0) -> None:
     pane = talk.pane
-    pane.events += pane.stream.apply(WitnessOpened(pane.now, "%0", "agent", "transcript", lag=lag))
+    opened = WitnessOpened(pane.now, "%0", "agent", "transcript", lag=lag, under_way=under_way)
+    pane.events += pane.stream.apply(opened)
+
+
+def until_awaited(talk: Talk, answer: str) -> None:
+    """Send a message, have it answered on the screen, and let time pass until the stream waits for the record."""
+    talk.sends("do it please")
+    talk.paints(talk.program.says(answer), talk.program.rests(), rest=0.1)
+    while not talk.pane.stream.awaits_witness:
+        talk.pane.rests(0.1)
+
+
+def hears(talk: Talk, *passages: WitnessPassage) -> None:
+    talk.pane.events += talk.pane.stream.apply(WitnessReported(talk.pane.now, "%0", "agent", passages))
 
 
 def events(talk: Talk, kind: type[Kind]) -> list[Kind]:
@@ -257,6 +270,43 @@ def test_a_turn_waits_no_longer_than_the_lag_of_its_witness() -> None:
     assert talk.pane.said() == ["It works."]
     assert [(event.outcome, event.reason) for event in events(talk, WitnessCompared)] == [("silent", "late")]
     assert not events(talk, Gap)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.3, 1.0, 2.3])
+def test_a_turn_waits_for_the_rest_of_a_record_that_has_begun(after: float) -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4, under_way=2.5)
+    until_awaited(talk, "It works.")
+    hears(talk, WitnessPassage("person", "do it please"))
+    talk.pane.rests(after)
+    assert talk.pane.stream.awaits_witness
+    assert not events(talk, TurnEnded)
+    hears(talk, WitnessPassage("agent", "It *works*."), WitnessPassage("end"))
+    assert talk.pane.said() == ["It *works*."]
+    assert [event.outcome for event in events(talk, WitnessCompared)] == ["agrees"]
+    assert len(events(talk, TurnEnded)) == 1
+
+
+@pytest.mark.parametrize(
+    ("passages", "bound", "said"),
+    [
+        ([WitnessPassage("person", "do it please")], 2.5, ["It works."]),
+        ([WitnessPassage("person", "do it please"), WitnessPassage("agent", "It *works*.")], 2.5, ["It *works*."]),
+        ([WitnessPassage("person", "another message, long enough")], 0.4, ["It works."]),
+        ([], 0.4, ["It works."]),
+    ],
+)
+def test_the_wait_for_a_record_is_bounded(passages: list[WitnessPassage], bound: float, said: list[str]) -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4, under_way=2.5)
+    until_awaited(talk, "It works.")
+    began = talk.pane.now
+    hears(talk, *passages)
+    while talk.pane.stream.awaits_witness:
+        talk.pane.rests(0.05)
+    assert bound - 0.1 <= talk.pane.now - began <= bound + 0.1
+    assert talk.pane.said() == said
+    assert len(events(talk, TurnEnded)) == 1
 
 
 def test_a_hook_alone_makes_nobody_wait() -> None:

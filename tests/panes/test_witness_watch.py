@@ -79,7 +79,7 @@ async def test_a_record_is_opened_for_a_known_agent_and_read_while_a_turn_waits(
     stream.profile = "claude"
     watching.look(stream, 101)
     await wait_until_async(lambda: len(stream.told) == 1)
-    assert stream.told == [WitnessOpened(1.0, "%0", "claude", "transcript", 0.6, "verify")]
+    assert stream.told == [WitnessOpened(1.0, "%0", "claude", "transcript", 0.6, "verify", under_way=3.0)]
     stream.waits = 1
     watching.look(stream, 101)
     await wait_until_async(lambda: not stream.awaits_witness)

@@ -54,7 +54,7 @@ ALL: list[Input] = [
     Waited(0.3, "%3"),
     Looked(0.3, "%3"),
     HookReported(0.3, "%3", "claude", "Done."),
-    WitnessOpened(0.3, "%3", "claude", "transcript", 0.6, "verify"),
+    WitnessOpened(0.3, "%3", "claude", "transcript", 0.6, "verify", under_way=3.0),
     WitnessReported(0.3, "%3", "claude", (WitnessPassage("agent", "**Done.**", 2.5), WitnessPassage("end")), since=1.5),
     Pasted(1 / 3, "%3", "m1", "two\nlines"),
     Submitted(0.5, "%3", "m1"),

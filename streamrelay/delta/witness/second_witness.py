@@ -51,6 +51,7 @@ class SecondWitness:
     def __init__(self) -> None:
         self.due: float | None = None
         """When the wait for the witness ends (stream time); None if the stream does not wait."""
+        self._waits_since = 0.0
         self._opened: WitnessOpened | None = None
         self._turns: list[_Turn] = []
         self._messages: list[str] = []
@@ -98,12 +99,20 @@ class SecondWitness:
     # Waiting
 
     def must_wait(self, now: float) -> bool:
-        """Tell whether a turn that is over by the screen waits for its witness; for `lag` seconds at most."""
+        """Tell whether a turn that is over by the screen waits for its witness.
+
+        It waits for `lag` seconds at most, and for `under_way` seconds where the record has begun: a busy machine
+        writes late, and a record that has the message will have its answer.
+        """
         if self._opened is None or self._reason or self._is_settled:
             self.due = None
             return False
         if self.due is None:
-            self.due = now + self._opened.lag
+            self._waits_since = now
+        bound = self._opened.lag
+        if self._of_last_message:
+            bound = max(bound, self._opened.under_way)
+        self.due = self._waits_since + bound
         return now < self.due
 
     @property
