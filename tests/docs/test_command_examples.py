@@ -16,6 +16,7 @@ COMMAND = typer.main.get_command(app)
 GLOBAL = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
 OF_OTHERS = {"--benchmark-only", "--only", "--reader", "--reader-seconds", "--repetitions", "--ways"} | {
     "--approve-all",
+    "--permission-mode",
     "--listen",
     "--port",
     "--remote",
