@@ -128,8 +128,8 @@ class ScreenFollower:
             if signal.says == "busy":
                 self.conversation.has_worked = True
                 self._go_to_work()
-            elif self._turns.may_have_worked and self.conversation.is_answered:
-                self._turns.worked_unheard()
+            elif self._turns.worked == "missed" and self.conversation.is_answered:
+                self._turns.see_answer()
 
     def asked_for_input(self, frame: Frame) -> None:
         """Bracketed paste was asked for."""

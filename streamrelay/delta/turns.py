@@ -32,6 +32,12 @@ HOOK_LAG = 0.5
 TELLING: Final = frozenset({"title", "agent_state"})
 """Those that are a program's own word: one that has ever given it gives it of every answer."""
 
+Worked = Literal["unknown", "missed", "said", "exited", "stopped", "answered"]
+"""How it is known that the program was at work on the turn: a witness said *busy*; a shell reads again; its stop hook
+says so; or its answer is on the screen. Otherwise it is not known, or not known and may have been said in output that
+was missed.
+"""
+
 Witness = Literal["composer", "shell", "title", "agent_state", "furniture", "hook"]
 
 
@@ -79,10 +85,8 @@ class Turns:
         """The witness that said *busy* last and cannot be heard now."""
         self._disagreements = 0
         self._exit_status: int | None = None
-        self._busy_since_submission = False
+        self.worked: Worked = "unknown"
         self._submitted_at = -HOOK_LAG
-        self._missed_words = False
-        """Whether output was missed since the last message: a *busy* may have been in it."""
 
     @property
     def is_open(self) -> bool:
@@ -117,9 +121,8 @@ class Turns:
             ended = self.supersede()
         self.turn += 1
         self._message_id = message_id
-        self._busy_since_submission = self.is_busy
+        self._forget_work()
         self._submitted_at = now
-        self._missed_words = False
         return ended
 
     def supersede(self) -> Ended:
@@ -136,20 +139,25 @@ class Turns:
         if says == "idle" and self.is_busy:
             self._disagreements += 1
         if says == "busy":
-            self._busy_since_submission = True
+            self.worked = "said"
 
     def miss(self) -> None:
         """Note that output was missed, in which a witness may have said *busy*."""
-        self._missed_words = True
+        if self.worked == "unknown":
+            self.worked = "missed"
+
+    def see_answer(self) -> None:
+        """Note that the answer is on the screen: if output was missed, the program has worked on it meanwhile."""
+        if self._open and self.worked == "missed":
+            self.worked = "answered"
+
+    def _forget_work(self) -> None:
+        """What is known of the program's work tells nothing of the turn to come, unless it goes on."""
+        self.worked = "said" if self.is_busy else "unknown"
 
     @property
-    def may_have_worked(self) -> bool:
-        """Whether a turn is open in which no witness has said *busy*, except perhaps in output that was missed."""
-        return self._open and self._missed_words and not self._busy_since_submission
-
-    def worked_unheard(self) -> None:
-        """Note that the program was at work while output was missed, because its answer is on the screen."""
-        self._busy_since_submission, self._missed_words = True, False
+    def _has_worked(self) -> bool:
+        return self.worked not in {"unknown", "missed"}
 
     def doubt(self, witness: Witness) -> None:
         """Note that a witness cannot be heard: something stands in its place. Without another one, quiet decides."""
@@ -162,25 +170,27 @@ class Turns:
         if self._open or "shell" in self._witnesses:
             self.vote("shell", "idle", now)
         if self._open:
-            self._exit_status, self._busy_since_submission = status, True
+            self._exit_status, self.worked = status, "exited"
 
     def stopped(self, now: float) -> None:
         """Take the word of the program's own stop hook."""
         self.vote("hook", "idle", now)
         if self._open and now - self._submitted_at >= HOOK_LAG:
-            self._busy_since_submission = True
+            self.worked = "stopped"
 
     def dismiss(self, witness: Witness) -> None:
         """That witness tells nothing of the program that is there now."""
         if self._witnesses.pop(witness, None) is not None:
             self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
-            self._busy_since_submission = self._busy_since_submission and self.is_busy
+            if self._has_worked and not self.is_busy:
+                self.worked = "unknown"
 
     def dismiss_witnesses(self) -> None:
         """The program whose state they told is gone."""
         self._witnesses.clear()
         self._doubted = None
-        self.is_busy = self._busy_since_submission = False
+        self.is_busy = False
+        self._forget_work()
 
     def output(self, now: float) -> None:
         """Note that the program printed something."""
@@ -213,7 +223,7 @@ class Turns:
             return None
         if self.is_busy:
             return None
-        if not self._busy_since_submission or self._doubted is not None:
+        if not self._has_worked or self._doubted is not None:
             return self._last_output + self._quiet
         rest = self.screen_rest if self._witnesses.keys() == {"furniture"} else SIGNAL_REST
         return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + rest
@@ -221,12 +231,12 @@ class Turns:
     @property
     def is_certain(self) -> bool:
         """Whether witnesses have said that the turn is over, so that it does not take silence to tell."""
-        return self._busy_since_submission and not self.is_busy and self._doubted is None
+        return self._has_worked and not self.is_busy and self._doubted is None
 
     @property
     def keeps_still(self) -> bool:
         """Whether a program that tells its state has told nothing of this turn: it may not have taken it up yet."""
-        return not self._busy_since_submission and not self._witnesses.keys().isdisjoint(TELLING)
+        return not self._has_worked and not self._witnesses.keys().isdisjoint(TELLING)
 
     def wait(self) -> bool:
         """Wait longer than usual for the end of the turn by quiet; return whether that is news."""
@@ -257,7 +267,7 @@ class Turns:
         if certain:
             reason = "composer" if self._witnesses.keys() - {"shell"} == {"composer"} else "signal"
         # That it was at work tells of this turn only: a message that is still waiting has not been begun.
-        self._busy_since_submission = self.is_busy
+        self._forget_work()
         turn = self._answered if more_wait else self.turn
         return self._ended(turn, reason, certain=certain, quiet=Vote("quiet", "idle", self._last_output))
 

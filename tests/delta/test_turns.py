@@ -238,12 +238,14 @@ def test_the_screen_alone_is_given_the_time_that_a_profile_knows() -> None:
 @pytest.mark.requirement("DEL-04b")
 def test_a_program_whose_answer_is_there_was_at_work_while_output_was_missed() -> None:
     turns = answering(Turns())
-    assert not turns.may_have_worked
+    turns.see_answer()
+    assert turns.worked == "unknown"
     turns.miss()
-    assert turns.may_have_worked
+    assert turns.worked == "missed"
     turns.vote("title", "idle", 1.2)
     assert turns.deadline() == 1.0 + QUIET
-    turns.worked_unheard()
+    turns.see_answer()
+    assert turns.worked == "answered"
     assert turns.deadline() == 1.2 + SIGNAL_REST
     ended = turns.advance(1.2 + SIGNAL_REST)
     assert ended is not None
@@ -254,4 +256,22 @@ def test_a_program_whose_answer_is_there_was_at_work_while_output_was_missed() -
 def test_what_was_missed_before_a_message_tells_nothing_of_its_turn() -> None:
     turns = Turns()
     turns.miss()
-    assert not answering(turns).may_have_worked
+    assert answering(turns).worked == "unknown"
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_how_it_is_known_that_the_program_has_worked() -> None:
+    """What a witness has said counts, and output that was missed after it takes none of that back."""
+    turns = answering(Turns())
+    turns.vote("title", "busy", 1.1)
+    turns.miss()
+    assert turns.worked == "said"
+    turns.vote("title", "idle", 1.2)
+    turns.stopped(1.3)
+    assert turns.worked == "stopped"
+    turns.advance(1.3 + SIGNAL_REST)
+    assert turns.worked == "unknown"
+    answering(turns).exited(0, 2.0)
+    assert turns.worked == "exited"
+    turns.dismiss("shell")
+    assert turns.worked == "unknown"

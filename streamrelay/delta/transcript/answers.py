@@ -9,7 +9,7 @@ answers no known message. If a second message was sent meanwhile, its echo divid
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import regex
 
@@ -44,6 +44,7 @@ MAX_FOOTER = 80
 
 
 Kind = Literal["text", "activity", "injected", "typed", "gap", "unsaid", "verdict"]
+_ECHOES: Final[frozenset[Kind]] = frozenset({"injected", "typed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,14 @@ class Answer:
     accounted: int = 0
     mark: str = ""
     """What stood in front of the last message found."""
+
+    @property
+    def has_words(self) -> bool:
+        """Whether a message stands there, and words of the program below the last one."""
+        last = next((at for at in reversed(range(len(self.passages))) if self.passages[at].kind in _ECHOES), None)
+        return last is not None and any(
+            passage.kind == "text" and any(passage.lines) for passage in self.passages[last:]
+        )
 
     def leave_out(self, rule: Rule, rows: Sequence[PaintedRow], message_id: str | None = None) -> None:
         """Say nothing of these rows."""

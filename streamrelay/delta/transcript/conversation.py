@@ -334,16 +334,11 @@ class Conversation:
     @property
     def is_answered(self) -> bool:
         """Whether all that was submitted is in the transcript, with words of the program below the last message."""
-        rows, submitted = self.rows, [sent for sent in self._sent if sent.waits]
+        submitted = [sent for sent in self._sent if sent.waits]
         if not submitted or self.in_repaint or self.is_unreadable or self._composer.draft(*self._place):
             return False
-        before, now = self._document.since(self._mark)
-        now = now[: len(now) - len(rows) + self._chrome.tail_start(rows, self._cursor)]
-        answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=False)
-        echoes = [at for at, passage in enumerate(answer.passages) if passage.kind in {"injected", "typed"}]
-        if answer.accounted < len(submitted) or not echoes:
-            return False
-        return any(passage.kind == "text" and any(passage.lines) for passage in answer.passages[echoes[-1] :])
+        answer = self._read(*self._transcript(), submitted, self._mark_of_messages, cut_off=False)
+        return answer.accounted == len(submitted) and answer.has_words
 
     def read(self, *, certain: bool, trusted: bool, cut_off: bool = False, last: bool = False) -> Answer | None:
         """Return what was answered, as far as it is painted; what is returned will not be returned again.
@@ -357,16 +352,13 @@ class Conversation:
         rows = self.rows
         self._document.look_through_window(self._chrome.composer_top(rows, self._cursor), None, self._message_in)
         lost = self._document.lost_since(self._mark)
-        before, now = self._document.since(self._mark)
+        before, now = self._transcript()
         self.look_for_typed()
         draft = self._composer.draft(*self._place)
         standing = standing_in(self._sent, draft)
         waiting = [sent for sent in self._sent if sent.waits and sent is not standing]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.abandoned or sent in waiting]
-        tail = self._chrome.tail_start(rows, self._cursor)
-        composer = self._chrome.composer_top(rows, self._cursor)
-        now = now[: len(now) - len(rows) + tail]
         answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=cut_off)
         self._message_mark = answer.mark or self._message_mark
         if self.is_unreadable:
@@ -403,10 +395,17 @@ class Conversation:
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.during_output = False
+        tail, composer = self._chrome.tail_start(rows, self._cursor), self._chrome.composer_top(rows, self._cursor)
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
         return answer
+
+    def _transcript(self) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
+        """Return the document as it was when the last turn was over and as it is, without the chrome at its end."""
+        before, now = self._document.since(self._mark)
+        tail = len(self.rows) - self._chrome.tail_start(self.rows, self._cursor)
+        return before, now[: len(now) - tail]
 
     def _read(
         self,
