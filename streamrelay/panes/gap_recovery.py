@@ -57,11 +57,6 @@ class GapRecovery:
         self._asked: deque[RecoveryQuery] = deque()
         """The pending queries."""
 
-    @property
-    def comes_late(self) -> bool:
-        """Whether the missing output belongs to a moved pane and arrives late."""
-        return self.reason == "moved"
-
     def note(self, reason: str) -> None:
         """Note that output is missing from here on; the first reason stays."""
         self.reason = self.reason or reason

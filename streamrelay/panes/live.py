@@ -49,6 +49,9 @@ _LASTING = 30.0
 """Idle seconds before a pane packs its screen to save memory. With a line every ten seconds from each of 100 panes,
 packing and unpacking took a tenth of the processor time."""
 
+PanePhase = Literal["connecting", "resuming", "live", "moved", "recovering", "closed"]
+"""The phases of a pane's life; docs/architecture.md has the diagram."""
+
 InputRecorder = Callable[[Input], None]
 """Takes every entry of a pane, in order; never waits."""
 
@@ -76,7 +79,8 @@ class PaneRuntime:
         self._record_input = record_input
         self._injections = injections
         self._widths = widths
-        self.closed = False
+        self.phase: PanePhase = "connecting"
+        """Its output counts while it is live or moved; while it resumes, no time passes."""
         self.turn = TURN
         """The number of bytes to render in one turn."""
         self.last_output: float | None = None
@@ -90,9 +94,6 @@ class PaneRuntime:
         self._backlog = Backlog()
         self._deadline = ResettableTimer(self._ring)
         self._lasting = ResettableTimer(lambda: self._rendering.guarded(self, self._rest))
-        self._seeded = False
-        self._resuming = False
-        """Whether output from before this process is still missing; no time passes meanwhile."""
         self._witness = None if witnesses is None else WitnessWatch(witnesses, info.pane, self._hear_witness)
         self._past_messages: dict[str, bool] = {}
         """The messages that an earlier process noted in the stream, and whether it noted their Enter."""
@@ -156,15 +157,20 @@ class PaneRuntime:
         return self._listeners.changed()
 
     @property
+    def closed(self) -> bool:
+        """Whether the stream has ended."""
+        return self.phase == "closed"
+
+    @property
     def seeded(self) -> bool:
-        """Whether the screen is known; the snapshot contains all earlier output."""
-        return self._seeded
+        """Whether the stream has begun and not ended, so that its screen is known."""
+        return self.phase not in {"connecting", "closed"}
 
     def add_listener(self, listener: Listener) -> None:
         """Pass every event from here on to `listener`; a late listener first gets events about the current state."""
         self.catch_up()
         info, joining = self.info, Batch()
-        if self._seeded:
+        if self.seeded:
             joining = self._stream.opened(self._now(), command=info.command, title=info.title)
         self._listeners.add(listener, joining)
 
@@ -216,7 +222,7 @@ class PaneRuntime:
         """Render all waiting bytes and let the pane's idle time pass, before another input."""
         while self._backlog:
             self.render(self._backlog.size)
-        if not self.closed and not self._resuming:
+        if self.phase not in {"closed", "resuming"}:
             self._let_pass(self._rendering.read_until - self._began)
 
     def _let_pass(self, now: float) -> None:
@@ -227,7 +233,7 @@ class PaneRuntime:
     @property
     def rests(self) -> bool:
         """Whether nothing is due and the pane has printed nothing for a while."""
-        return self._seeded and not self.closed and not self._deadline and not self._backlog
+        return self.seeded and not self._deadline and not self._backlog
 
     def update(self, info: PaneInfo) -> None:
         """Take tmux's current data of the pane; another program in its foreground is an event."""
@@ -235,7 +241,7 @@ class PaneRuntime:
         if changed:
             self.catch_up()
         self.info = info
-        if changed and self._seeded and not self.closed:
+        if changed and self.seeded:
             self._enter(Ran(self._now(), info.pane, info.command))
 
     def look(self) -> None:
@@ -296,7 +302,7 @@ class PaneRuntime:
 
     def fail(self) -> None:
         """Report that rendering failed, and stop without using the broken stream again."""
-        self.closed = True
+        self.phase = "closed"
         self._rendering.taken(self._backlog.clear())
         self.end_recording("failed")
         info = self.info
@@ -314,7 +320,7 @@ class PaneRuntime:
     def discard(self) -> None:
         """Stop without events: the last listener has left."""
         self.end_recording()
-        self.closed = True
+        self.phase = "closed"
         self._listeners.leave()
         self._rendering.taken(self._backlog.clear())
         self._set_timer()
@@ -332,13 +338,13 @@ class PaneRuntime:
             self._record_input(entry)
         self._listeners.hear(self._stream.apply(entry))
         self._listeners.wake()
-        if self._witness is not None and not (self._resuming or self.closed):
+        if self._witness is not None and self.phase not in {"resuming", "closed"}:
             self._witness.look(self, self.info.pid)
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
         """Set the timer for the next deadline; waiting bytes are rendered before it."""
         due: float | None = None
-        if self._resuming or self._backlog:
+        if self.phase == "resuming" or self._backlog:
             return
         if not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline

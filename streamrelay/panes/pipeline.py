@@ -6,7 +6,6 @@ It begins with tmux's current screen, or continues where an earlier process ende
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from streamrelay.delta.inputs import Began, Ended, HandedOver, Missed, Output, Pasted, Ran, Reseeded, Submitted
 from streamrelay.delta.profiles import Profile
@@ -26,9 +25,6 @@ from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparison import divergences
 from streamrelay.vt.engine import Cursor, Snapshot
 from streamrelay.vt.widths import Widths, unicode14
-
-PanePhase = Literal["connecting", "resuming", "live", "moved", "recovering", "closed"]
-"""The phases of a pane's life; docs/architecture.md has the diagram."""
 
 
 class PanePipeline(PaneRuntime):
@@ -63,7 +59,7 @@ class PanePipeline(PaneRuntime):
 
         The next query asks tmux for the output since then; the stream's clock stands still until the answer.
         """
-        self._resuming = True
+        self.phase = "resuming"
         self._began = past.began
         command, record_input, self._record_input = self.info.command, self._record_input, None
         for entry in past.entries:
@@ -73,7 +69,7 @@ class PanePipeline(PaneRuntime):
                 self._past_messages[entry.message_id] = not isinstance(entry, Pasted)
             self._enter(entry)
         self.info = replace(self.info, command=command)
-        self._record_input, self._seeded = record_input, True
+        self._record_input = record_input
         self._missing.note("detached")
         if self._injections is not None:
             self._hear_of(self._injections.begin(since=self._began + self._stream.now))
@@ -84,7 +80,7 @@ class PanePipeline(PaneRuntime):
         It calls `renewed` between the last event of the old stream and the first one of the new.
         """
         self.catch_up()
-        if not self.rests or self._missing.reason is not None or self.answers:
+        if not self.rests or self.phase != "live" or self.answers:
             return False
         asks_for_paste = self.pane_state.asks_for_paste
         self._began = self._loop.time()
@@ -96,7 +92,7 @@ class PanePipeline(PaneRuntime):
         self._past_messages.clear()
         log.begin(self._began)
         self._record_input = log.take
-        self._seeded = False
+        self.phase = "connecting"
         renewed()
         self.seed(snapshot)
         if asks_for_paste:
@@ -108,13 +104,13 @@ class PanePipeline(PaneRuntime):
         """Start, or restart, with tmux's screen at this place of the stream."""
         self.catch_up()
         now, info = self._now(), self.info
-        if self._seeded:
+        if self.phase != "connecting":
             respawned, self._respawned = self._respawned, False
             self._enter(Reseeded(now, info.pane, snapshot, respawned))
             if respawned and snapshot.modes.bracketed_paste:
                 self._enter(Output(now, info.pane, b"\x1b[?2004h"))
         else:
-            self._seeded = True
+            self.phase = "live"
             widths = unicode14() if self._widths is None else self._widths
             self._enter(
                 Began(
@@ -127,7 +123,7 @@ class PanePipeline(PaneRuntime):
 
     def update(self, info: PaneInfo) -> None:
         """Take tmux's current data of the pane; if its program was replaced, the pane needs a new seed."""
-        if self._seeded and not self.closed and self.info.is_replaced_by(info):
+        if self.seeded and self.info.is_replaced_by(info):
             self.catch_up()
             self._respawned = True
             if self._paints:
@@ -136,7 +132,7 @@ class PanePipeline(PaneRuntime):
                 rows, wrapped = (b"",) * screen.lines, (False,) * screen.lines
                 total = screen.history_total
                 self.seed(Snapshot(screen.columns, screen.lines, rows, wrapped, Cursor(0, 0), history_total=total))
-                self._missing.note("respawned")
+                self._lose("respawned")
                 self._respawned = True
         super().update(info)
 
@@ -155,7 +151,7 @@ class PanePipeline(PaneRuntime):
         Earlier text may then come from a wrong screen, so the stream reports a `gap`.
         """
         self.catch_up()
-        if not self._seeded or self.closed:
+        if not self.seeded:
             return None
         verdict = selfcheck.judge(self._screen, reply)
         if verdict is not None and verdict.divergences:
@@ -168,8 +164,13 @@ class PanePipeline(PaneRuntime):
     def missed(self, reason: str) -> None:
         """Note that output is missing from here on, until `answer`; a gap has this `reason`."""
         self.catch_up()
-        if self._seeded and not self.closed:
-            self._missing.note(reason)
+        if self.seeded:
+            self._lose(reason)
+
+    def _lose(self, reason: str) -> None:
+        self._missing.note(reason)
+        if self.phase == "live":
+            self.phase = "moved" if reason == "moved" else "recovering"
 
     def disconnected(self) -> None:
         """Note that the connection has ended: pending queries stay unanswered, and output is missing from here on."""
@@ -177,27 +178,14 @@ class PanePipeline(PaneRuntime):
         self.missed("detached")
 
     @property
-    def phase(self) -> PanePhase:
-        """The phase of the pane; its output counts while it is live or moved."""
-        if self.closed:
-            return "closed"
-        if not self._seeded:
-            return "connecting"
-        if self._resuming:
-            return "resuming"
-        if self._missing.reason is None:
-            return "live"
-        return "moved" if self.has_moved else "recovering"
-
-    @property
     def has_moved(self) -> bool:
         """Whether output may arrive late because the pane has moved."""
-        return self._missing.comes_late
+        return self.phase == "moved"
 
     def moved(self, info: PaneInfo) -> None:
         """Note that the pane has moved to the place in `info`; its output may arrive late until `arrived`."""
         self.missed("moved")
-        if self._seeded and not self.closed:
+        if self.seeded:
             for entry in self._missing.moved(info, self._now()):
                 self._enter(entry)
         self.update(info)
@@ -209,13 +197,14 @@ class PanePipeline(PaneRuntime):
         """
         self.catch_up()
         held = read_held(blocks, 0)
-        if held is None or self.closed or not self.has_moved:
+        if held is None or not self.has_moved:
             return False
         size = (held.snapshot.columns, held.snapshot.lines)
         if list(blocks[0]) != [self.info.window.encode()] or size != (self._screen.columns, self._screen.lines):
             return None
         if not self._missing.arrived(held):
             return False
+        self.phase = "live"
         if divergences(self._screen, held.snapshot):
             self._missing.generation = held.generation
             self.seed(held.snapshot)
@@ -223,7 +212,7 @@ class PanePipeline(PaneRuntime):
 
     def paused(self) -> bool:
         """Note that tmux paused the pane; return False if a pending reply contains the dropped output anyway."""
-        if not self._seeded or self._missing.ends_pause:
+        if self.phase == "connecting" or self._missing.ends_pause:
             return False
         self.missed("paused")
         return True
@@ -233,7 +222,7 @@ class PanePipeline(PaneRuntime):
 
         The caller must send it and pass the reply to `answer`, or call `take_back` if it could not send it.
         """
-        return self._missing.question(self.info.pane, self._loop.time(), seeded=self._seeded)
+        return self._missing.question(self.info.pane, self._loop.time(), seeded=self.phase != "connecting")
 
     def take_back(self) -> None:
         """Note that the last `question` was not sent, so no reply follows."""
@@ -242,8 +231,8 @@ class PanePipeline(PaneRuntime):
     def answer(self, blocks: Sequence[Sequence[bytes]]) -> bool:
         """Start or continue with tmux's reply to `question` at this place of the stream; False if the pane is gone."""
         known = self._take_up(blocks)
-        if self._resuming:
-            self._resuming = False
+        if self.phase == "resuming":
+            self.phase = "live" if self._missing.reason is None else "recovering"
             self._set_timer()
         return known
 
@@ -254,7 +243,7 @@ class PanePipeline(PaneRuntime):
         current = blocks[-SNAPSHOT_BLOCKS:]
         snapshot = read_snapshot(current)
         # A gap that began after this query has its own later query, which starts from the stream's place by then.
-        if snapshot is not None and not self.closed and not (self._seeded and self._missing.reason is not None):
+        if snapshot is not None and self.phase in {"connecting", "live"}:
             self._missing.generation = read_generation(current)
             self.seed(snapshot)
         return snapshot is not None
@@ -264,7 +253,7 @@ class PanePipeline(PaneRuntime):
         if held is None or self.closed:
             return held is not None
         # An earlier query may have been answered first; this one has skipped the output since then.
-        self._missing.note("paused")
+        self._lose("paused")
         self._recover(held)
         self.seed(held.snapshot)
         if held.title != self._screen.title or (self._paints and self._stream.answers):
@@ -279,6 +268,8 @@ class PanePipeline(PaneRuntime):
         entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self._paints)
         for entry in entries:
             self._enter(entry)
+        if self.phase in {"moved", "recovering"}:
+            self.phase = "live"
         return whole
 
     @property
@@ -289,7 +280,7 @@ class PanePipeline(PaneRuntime):
     def finalize(self, last: FinalOutput | None) -> None:
         """Close the stream of an ended program, with the final output from its remaining pane."""
         self.catch_up()
-        if last is None or self.closed or not self._seeded:
+        if last is None or not self.seeded:
             self.close("pane_gone")
             return
         if self._paints:
@@ -305,13 +296,13 @@ class PanePipeline(PaneRuntime):
         self.catch_up()
         if self.closed:
             return
-        if not self._seeded:
+        if self.phase == "connecting":
             self.discard()
             return
         # A pane that left its window and is nowhere has ended; its end reports whether all its output was heard.
         if self._missing.reason is not None and not self.has_moved:
             self._enter(Missed(self._now(), self.info.pane, self._missing.reason))
-        self.closed = True
+        self.phase = "closed"
         self._enter(Ended(self._now(), self.info.pane, reason, status, tail_certain))
         if self._injections is not None and reason in {"pane_gone", "session_gone", "server_lost"}:
             self._injections.discard()

@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 
 from streamrelay.delta.inputs import Ended, Input, Missed, Output
-from streamrelay.panes.live import PaneRuntime
+from streamrelay.panes.live import PanePhase, PaneRuntime
 from streamrelay.panes.log import Past
-from streamrelay.panes.pipeline import PanePhase, PanePipeline
+from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.scheduler import RenderScheduler
 from tests.panes.test_resting_behind_floods import BLANK, INFO
 
