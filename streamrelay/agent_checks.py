@@ -1,7 +1,7 @@
 """The checks of `streamrelay doctor` for agents: which are installed or running, and which lane each offers.
 
-The checks assume nothing about a version. They run an installed agent with `--version` and `--help`. They look at the
-process of a running agent, and ask its API.
+The checks do not assume what a version can do. They run an installed agent with `--version` and `--help`. Of a running
+agent they look at the process, and ask its API.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from streamrelay.children import ended, send_signal, start_child
 ASK_TIMEOUT: Final = 20.0
 """Seconds for an agent to print its version or its options."""
 MAX_OUTPUT: Final = 200_000
+"""Bytes of an agent's output that are read."""
 _VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?")
 _NO_API: Final[dict[Absence, str]] = {
     "no_process": "its process is not accessible",
@@ -45,8 +46,8 @@ async def check_installed_agents(profiles: Sequence[AgentProfile], path: str, ch
         return Check("agents", "ok", "none is installed")
     described = await asyncio.gather(*(_describe(profile, program) for profile, program in installed))
     ignores_api = any(offers_api for _, offers_api in described) and choice == "paste"
-    hint = "; messages are typed, because delivery.lane is paste" if ignores_api else ""
-    return Check("agents", "ok", "; ".join(text for text, _ in described) + hint)
+    note = "; messages are typed, because delivery.lane is paste" if ignores_api else ""
+    return Check("agents", "ok", "; ".join(text for text, _ in described) + note)
 
 
 async def check_running_agents(profiles: Sequence[AgentProfile], panes: Sequence[tuple[str, int, str]]) -> Check:
@@ -72,10 +73,10 @@ async def _describe(profile: AgentProfile, program: str) -> tuple[str, bool]:
         return f"{name}: typed (a running session tells whether it has an inbox)", False
     if native is None or profile.delivery.lane_for("native") == "paste":
         return f"{name}: typed", False
-    kind = LANES[native]
-    if re.search(rf"(?m)^\s*{re.escape(kind.option)}\b", options[0]) is None:
-        return f"{name}: typed (this version has no option {kind.option})", False
-    return f"{name}: typed, or by its {kind.api} if started with {kind.option}", True
+    lane = LANES[native]
+    if re.search(rf"(?m)^\s*{re.escape(lane.option)}\b", options[0]) is None:
+        return f"{name}: typed (this version has no option {lane.option})", False
+    return f"{name}: typed, or by its {lane.api} if started with {lane.option}", True
 
 
 async def _running_lane(profile: AgentProfile, pid: int) -> str:
@@ -92,7 +93,10 @@ async def _running_lane(profile: AgentProfile, pid: int) -> str:
         await lane.close()
     if server == "no_server":
         return f"{_NO_API[server]}; start it with {LANES[native].example}"
-    return _NO_API[server] if isinstance(server, str) else f"{LANES[native].api} {server[1]} at {server[0]}"
+    if isinstance(server, str):
+        return _NO_API[server]
+    address, version = server
+    return f"{LANES[native].api} {version} at {address}"
 
 
 def _inbox(pid: int) -> str:

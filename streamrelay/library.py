@@ -26,7 +26,7 @@ from streamrelay.delta.inputs import WitnessPolicy
 from streamrelay.errors import AnswerTimeout, UsageError
 from streamrelay.events import DeliveryState, Event, Receipt
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.recorder import Recorded
+from streamrelay.panes.recorder import LiveRecording
 from streamrelay.panes.server import Server as PaneServer
 from streamrelay.panes.subscription import MAX_QUEUE, Subscription
 
@@ -273,7 +273,7 @@ class Server(PaneServer):
     @asynccontextmanager
     async def record(
         self, target: Target | None, path: Path, *, force: bool = False, queue: int = MAX_QUEUE
-    ) -> AsyncIterator[Recorded]:
+    ) -> AsyncIterator[LiveRecording]:
         """Record a pane into a file until the context is left; the replay of the file gives the same events.
 
             async with server.record("work:0.1", Path("session.jsonl.gz")) as recorded:

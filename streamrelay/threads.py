@@ -16,26 +16,26 @@ Result = TypeVar("Result")
 
 
 def in_thread(work: Callable[[], Result], *, name: str) -> "asyncio.Future[Result]":
-    """Have a thread do it; the future has what it returns or raises. Cancelling that does not end the thread."""
+    """Run `work` in a new thread; the future gets its result or error. Cancelling it does not end the thread."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 
-    def tell(settle: Callable[..., None], value: object) -> None:
-        def told() -> None:
+    def settle_in_loop(settle: Callable[..., None], value: object) -> None:
+        def settle_once() -> None:
             if not future.done():
                 settle(value)
 
         # The loop may have ended meanwhile.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(told)
+            loop.call_soon_threadsafe(settle_once)
 
     def run() -> None:
         try:
             result = work()
-        except Exception as error:  # noqa: BLE001  # it is raised where it is awaited
-            tell(future.set_exception, error)
+        except Exception as error:  # noqa: BLE001  # awaiting the future raises it
+            settle_in_loop(future.set_exception, error)
         else:
-            tell(future.set_result, result)
+            settle_in_loop(future.set_result, result)
 
     threading.Thread(target=run, daemon=True, name=name).start()
     return future
@@ -52,7 +52,7 @@ class LoopThread:
         self._loop = started.result()
 
     def _run(self, started: "concurrent.futures.Future[asyncio.AbstractEventLoop]") -> None:
-        # Another loop may run in the thread of the caller that closes this one, and Python closes no loop there.
+        # The runner must be closed in this thread: Python refuses that in a thread in which another loop runs.
         with self._runner:
             loop = self._runner.get_loop()
             started.set_result(loop)

@@ -18,9 +18,9 @@ def run() -> None:
     open_closed()
     words = sys.argv[1:]
     if words[:1] == ["hook"] and len(words) > 1 and not words[1].startswith("-"):
-        from streamrelay_cli.hook_client import tell
+        from streamrelay_cli.hook_client import report_hook
 
-        sys.exit(tell(words[1:]))
+        sys.exit(report_hook(words[1:]))
     from streamrelay_cli.main import run as run_any
 
     run_any()

@@ -21,7 +21,7 @@ PATIENCE = 2.0
 """Seconds to wait for the daemon."""
 
 
-def tell(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
+def report_hook(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
     """Send the daemon the report of the agent `words[0]`, from `words[1]` or standard input; return 0."""
     pane, server = environment.get("TMUX_PANE", ""), environment.get("TMUX", "").rsplit(",", 2)[0]
     if words and pane and server:

@@ -12,7 +12,7 @@ from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import InstalledHook, StopHooks
 from streamrelay.delivery.state import state_folder
 from streamrelay_cli.command_entry import AGENTS, command, group
-from streamrelay_cli.hook_client import tell
+from streamrelay_cli.hook_client import report_hook
 from streamrelay_cli.options import AsJson, PrintingOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 
@@ -29,8 +29,8 @@ def install(printing: PrintingOptions, agent: Agent, as_json: AsJson = False) ->
     `remove` restores the file byte for byte.
     """
     output = printing.output(as_json=as_json)
-    _print(output, [own_hooks().install(agent, [_program()])])
-    output.note("an agent that runs already may have to be started again")
+    _print(output, [stop_hooks().install(agent, [_program()])])
+    output.note("restart agents that are already running")
 
 
 @command("hooks show", place=20)
@@ -42,7 +42,7 @@ def show(
 ) -> None:
     """Show which agents have the stop hook, and in which file."""
     output = printing.output(as_json=as_json)
-    hooks = own_hooks()
+    hooks = stop_hooks()
     _print(output, [hooks.show(name) for name in ([agent] if agent else hooks.agents)])
 
 
@@ -53,22 +53,22 @@ def remove(printing: PrintingOptions, agent: Agent) -> None:
 
     Everything else in that file stays as it is.
     """
-    printing.output().note("the stop hook is removed" if own_hooks().remove(agent) else "there was no stop hook")
+    printing.output().note("the stop hook was removed" if stop_hooks().remove(agent) else "there was no stop hook")
 
 
 @command("hook", panel=AGENTS, place=70, hidden=True)
 def hook(
     agent: Annotated[str, typer.Argument(help="The agent that runs the hook.")],
-    report: Annotated[str, typer.Argument(help="The report as JSON; standard input by default.")] = "",
+    payload: Annotated[str, typer.Argument(help="The report as JSON; standard input by default.")] = "",
 ) -> None:
     """Report an agent's hook to the daemon; agents run it.
 
     It prints nothing and always succeeds.
     """
-    raise typer.Exit(tell([agent, *([report] if report else [])]))
+    raise typer.Exit(report_hook([agent, *([payload] if payload else [])]))
 
 
-def own_hooks() -> StopHooks:
+def stop_hooks() -> StopHooks:
     """Return the stop hooks of all known agents."""
     return StopHooks(load_profiles(), state_folder())
 

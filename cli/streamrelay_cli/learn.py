@@ -17,7 +17,7 @@ from streamrelay_cli.options import AsJson, Quiet
 from streamrelay_cli.output import CommandOutput
 
 PROOF_SUFFIX = ".proof.json"
-"""What the file with the proof of NAME.toml is called: NAME.proof.json."""
+"""The suffix of the file with the proof of a profile: NAME.proof.json beside NAME.toml."""
 
 
 @command("learn", panel=AGENTS, place=50)

@@ -16,7 +16,7 @@ from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.events import Event, PaneClosed, Text, TurnEnded
-from streamrelay.panes.recorder import Recorded
+from streamrelay.panes.recorder import LiveRecording
 from streamrelay.panes.tasks import until_first
 from streamrelay_cli.command_entry import WATCH, command
 from streamrelay_cli.options import ConnectionAnywhere, PrintingOptions, takes_options
@@ -116,7 +116,7 @@ def _prints_to(tty: str) -> bool:
     return sys.stderr.isatty() and os.ttyname(sys.stderr.fileno()) == tty
 
 
-async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:
+async def _follow(recorded: LiveRecording, count: _Count, lines: int | None) -> None:
     """Count lines and turns until a limit is reached or the pane closes."""
     async for event in recorded.stream:
         count.take(event)
@@ -124,7 +124,7 @@ async def _follow(recorded: Recorded, count: _Count, lines: int | None) -> None:
             return
 
 
-async def _show(output: CommandOutput, recorded: Recorded, count: _Count) -> None:
+async def _show(output: CommandOutput, recorded: LiveRecording, count: _Count) -> None:
     loop = asyncio.get_running_loop()
     began = loop.time()
     while True:
@@ -134,7 +134,7 @@ async def _show(output: CommandOutput, recorded: Recorded, count: _Count) -> Non
 
 async def _say_all(
     server: streamrelay.Server,
-    recorded: Recorded,
+    recorded: LiveRecording,
     count: _Count,
     texts: list[str],
     output: CommandOutput,
@@ -167,6 +167,6 @@ async def _say_all(
     await until_first(writer.run(), send())
 
 
-def _summary(seconds: float, recorded: Recorded, count: _Count) -> str:
+def _summary(seconds: float, recorded: LiveRecording, count: _Count) -> str:
     messages = f", {counted(recorded.messages, 'message')}" if recorded.messages else ""
     return f"recorded {seconds:.1f} s, {counted(recorded.bytes, 'byte')}, {counted(count.lines, 'line')}{messages}"

@@ -20,7 +20,7 @@ from streamrelay.leftovers import (
     summarised,
 )
 from streamrelay_cli.command_entry import SETUP, command
-from streamrelay_cli.hooks import own_hooks
+from streamrelay_cli.hooks import stop_hooks
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.runner import run_to_end
 
@@ -71,7 +71,7 @@ def uninstall(
 
 def _take_hooks(*, dry_run: bool = False) -> list[Removal]:
     """Remove our hooks from agents' configurations; return the removed ones, or those to remove."""
-    hooks = own_hooks()
+    hooks = stop_hooks()
     installed = [hooks.show(agent) for agent in hooks.agents]
     found = [hook for hook in installed if hook.command is not None]
     if not dry_run:

@@ -1,10 +1,10 @@
 """Unread input: discard typed text that a leaving program did not read.
 
-A program may decide to leave shortly before its terminal learns of it. What tmux types in between is meant for the
-program, but its shell would read it. tmux cannot see this; the terminal device can. The typed text waits there, and
-`take_back` discards it, together with anything a person typed in the same milliseconds. Once the device was seen empty,
-the program has read everything, and later input belongs to another writer. The check starts only after a delay, because
-tmux answers first and writes then.
+A program can exit while tmux types a message for it. The message then waits in the terminal device, and the shell would
+read it. tmux does not report unread input, but the terminal device does. `take_back` discards the input, together with
+anything that a person typed in the same milliseconds. Once the device was empty, the program has read the message,
+and later input belongs to another writer. An empty device proves nothing directly after typing, because tmux confirms
+the command before it writes the text.
 """
 
 from streamrelay.delivery.tty_input import discard_input, unread_input
@@ -19,16 +19,16 @@ class UnreadInput:
     def __init__(self, tty: str) -> None:
         self._tty = tty
         self._waits = False
-        self._lands_until = 0.0
+        self._arrives_until = 0.0
 
-    def typed(self, now: float, *, lands: float = ARRIVAL_DELAY) -> None:
+    def typed(self, now: float, *, arrives_in: float = ARRIVAL_DELAY) -> None:
         """Record that text was typed just now."""
         self._waits = bool(self._tty)
-        self._lands_until = now + lands
+        self._arrives_until = now + arrives_in
 
-    def look(self, now: float) -> bool:
+    def may_be_unread(self, now: float) -> bool:
         """Return whether the text typed last may still be unread."""
-        self._waits = self._waits and (bool(unread_input(self._tty)) or now < self._lands_until)
+        self._waits = self._waits and (bool(unread_input(self._tty)) or now < self._arrives_until)
         return self._waits
 
     def take_back(self) -> bool:

@@ -263,7 +263,7 @@ class PaneWriter:
             if not self._machine.idle:
                 self._check_program()
                 look = self._look()
-                if look.pane_state.withdrawn and self._unread.look(self._now()):
+                if look.pane_state.withdrawn and self._unread.may_be_unread(self._now()):
                     await self._take_back()
                     continue
                 effects = self._machine.look(look, self._now())
@@ -356,7 +356,7 @@ class PaneWriter:
             self._carry_out(self._machine.pasted(written), at=written)
 
     async def _enter(self, enter: Enter, look: PaneView) -> None:
-        if self._unread.look(self._now()):
+        if self._unread.may_be_unread(self._now()):
             # The reader of the text also reads the Enter: both would go to the shell if the program left without them.
             self._carry_out(self._machine.put_off())
             await asyncio.sleep(_LEAVING)
@@ -370,7 +370,7 @@ class PaneWriter:
         line = enter_line(self._pane, self._program, mark, attempt=enter.attempt, key=key, seen=seen)
         if await self._typed(line, mark, {"submitted"}):
             # A line editor ends its request when it has read this; input that waits soon after comes from a person.
-            self._unread.typed(self._now(), lands=0.0)
+            self._unread.typed(self._now(), arrives_in=0.0)
             self._carry_out(self._machine.entered(self._now()))
 
     async def _typed(self, line: str, mark: DeliveryMark, typed: Collection[Fate]) -> bool:

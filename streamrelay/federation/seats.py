@@ -2,7 +2,8 @@
 
 The node that keeps a relay or gathering is its *home*; there a session of another node is a participant like any other,
 in the pane `%3@beta`. A `Guest` is such a participant as its home sees it, a `RemoteSeat` is the same one as its own
-node sees it. Both nodes store what they told or were told; `Node` compares that with what holds now at each step.
+node sees it. The home stores the guests that it has announced, the other node the seats that were announced to it;
+`Node` compares both with the current state at each step.
 """
 
 from typing import Literal
@@ -12,7 +13,7 @@ import msgspec
 from streamrelay.links.link import Party
 
 SeatKind = Literal["relay", "gathering", "listener", "person"]
-"""`person`: one who takes part in a gathering on the page of the seat's node, in no session; its pane is `#NUMBER`."""
+"""A `person` takes part in a gathering on the web page of their node, without a session; their pane is `#NUMBER`."""
 
 
 class Guest(msgspec.Struct, frozen=True):
@@ -24,11 +25,11 @@ class Guest(msgspec.Struct, frozen=True):
     session: str
     pane: str
     is_human: bool = False
-    """Whether a person types there, so that what is typed is their contribution."""
+    """Whether a person types in the session, so that typed text is their contribution."""
 
     @property
     def is_in_gathering(self) -> bool:
-        """Whether it takes part in a gathering."""
+        """Whether the guest takes part in a gathering."""
         return self.kind in {"gathering", "person"}
 
 
@@ -43,7 +44,7 @@ class RemoteSeat(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the relay or gathering is called here: its id and its home."""
+        """The name of the relay or gathering on this node: its id and its home."""
         return f"{self.of}@{self.home}"
 
     @property

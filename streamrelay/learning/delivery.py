@@ -16,7 +16,9 @@ def sending(seen: Observation) -> Iterator[Finding]:
     yield from _delay(seen)
     yield from _mid_turn(seen)
     for need in seen.needs[:1]:
-        yield NoFinding("dialogs", f"a {need.kind} dialog stood at {need.t:.3f} s, and is recognised without a pattern")
+        yield NoFinding(
+            "dialogs", f"a {need.kind} dialog was open at {need.t:.3f} s, and is recognised without a pattern"
+        )
     if not seen.needs:
         yield NoFinding(
             "dialogs", "none that is recognised stood in this recording; others would have to be looked for"

@@ -9,7 +9,7 @@ from streamrelay.learning.row_patterns import quoted
 
 _BRAILLE = range(0x2800, 0x2900)
 _LAG = 1.0
-"""Seconds after an Enter, or a last change, within which a title may be late."""
+"""Seconds by which a title may follow an Enter, or the last change of the screen."""
 
 
 def states(seen: Observation) -> Iterator[Finding]:
@@ -46,21 +46,22 @@ def _titles(seen: Observation, titles: list[TerminalReport]) -> Iterator[Finding
     busy = {text: title for text, title in busy.items() if text not in idle and not _begins_alike(text, idle)}
     if not busy or not idle:
         yield NoFinding(
-            "state.busy_titles", "the titles at work were those at rest, or did not come back, so they are no sign"
+            "state.busy_titles",
+            "the busy titles were also shown at rest, or the idle ones did not come back, so titles show no state",
         )
         return
-    backwards = zip(*(text[::-1] for text in (*busy, *idle)), strict=False)
-    tail = sum(1 for _ in takewhile(lambda glyphs: len(set(glyphs)) == 1, backwards))
-    yield from _found("state.busy_titles", busy, tail, "at work")
-    yield from _found("state.idle_titles", idle, tail, "at rest")
+    from_the_end = zip(*(text[::-1] for text in (*busy, *idle)), strict=False)
+    common = sum(1 for _ in takewhile(lambda glyphs: len(set(glyphs)) == 1, from_the_end))
+    yield from _patterns("state.busy_titles", busy, common, "at work")
+    yield from _patterns("state.idle_titles", idle, common, "at rest")
 
 
-def _found(key: Key, titles: dict[str, TerminalReport], tail: int, when: str) -> Iterator[FoundValue]:
-    """Yield patterns for the beginnings of titles; their common end is the folder or the topic."""
+def _patterns(key: Key, titles: dict[str, TerminalReport], common: int, when: str) -> Iterator[FoundValue]:
+    """Yield patterns for the titles without their last `common` characters: the folder or the topic."""
     for text, title in titles.items():
-        head = text[: len(text) - tail].rstrip()
+        head = text[: len(text) - common].rstrip()
         if head:
-            why = f"stood {when}, first from {title.t:.3f} s on"
+            why = f"the title {when}, first from {title.t:.3f} s on"
             yield FoundValue(key, f"^{quoted(head)}", why, text, title.t)
 
 
@@ -75,19 +76,21 @@ def _begins_alike(text: str, others: dict[str, TerminalReport]) -> bool:
 
 
 def _osc(seen: Observation) -> Iterator[Finding]:
+    """Yield a note if the program reported its state by OSC 7501."""
     reports = [report for report in seen.reports if report.kind == "agent_state"]
     if reports:
         yield NoFinding(
             "state.idle_titles",
-            f"OSC 7501 tells the state, first at {reports[0].t:.3f} s: recognised without a profile",
+            f"OSC 7501 reports the state, first at {reports[0].t:.3f} s: recognised without a profile",
         )
 
 
 def _paste(seen: Observation) -> Iterator[Finding]:
+    """Yield a note if the program switched bracketed paste off while it worked, and on again afterwards."""
     for start, stop in seen.works:
         off = [t for t, wanted in seen.pastes if not wanted and start <= t <= stop]
         on = [t for t, wanted in seen.pastes if wanted and t >= stop - _LAG]
         if off and on:
-            pair = f"withdrawn at {off[0]:.3f} s, asked for again at {on[0]:.3f} s"
+            pair = f"off at {off[0]:.3f} s, on again at {on[0]:.3f} s"
             yield NoFinding("state.idle_titles", f"bracketed paste was {pair}: recognised without a profile")
             return

@@ -1,4 +1,4 @@
-"""What the tools are asked with: one struct a tool. The descriptions are what an agent sees."""
+"""The arguments of the tools: one struct for each tool. Agents see the descriptions of the fields."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class SendMessageArguments(Arguments, frozen=True, kw_only=True):
-    """For `send_message`."""
+    """The arguments of `send_message`."""
 
     to: Target
     text: Annotated[
@@ -40,7 +40,7 @@ class SendMessageArguments(Arguments, frozen=True, kw_only=True):
 
 
 class CloseLinkArguments(Arguments, frozen=True, kw_only=True):
-    """For `close_link`."""
+    """The arguments of `close_link`."""
 
     peer: Annotated[
         str, Meta(description="With whom: a session id or title. May be left out if you have one conversation only.")
@@ -51,11 +51,11 @@ class CloseLinkArguments(Arguments, frozen=True, kw_only=True):
 
 
 class ListSessionsArguments(Arguments, frozen=True, kw_only=True):
-    """For `list_sessions`."""
+    """The arguments of `list_sessions`."""
 
 
 class StartSessionArguments(Arguments, frozen=True, kw_only=True):
-    """For `start_session`."""
+    """The arguments of `start_session`."""
 
     agent: Annotated[
         str, Meta(min_length=1, description="What to start: a known agent (claude, codex, gemini, ...) or a command.")
@@ -74,13 +74,13 @@ class StartSessionArguments(Arguments, frozen=True, kw_only=True):
 
 
 class EndSessionArguments(Arguments, frozen=True, kw_only=True):
-    """For `end_session`."""
+    """The arguments of `end_session`."""
 
     session: Target
 
 
 class ReadSinceArguments(Arguments, frozen=True, kw_only=True):
-    """For `read_since`."""
+    """The arguments of `read_since`."""
 
     seq: Annotated[
         int,
@@ -91,7 +91,7 @@ class ReadSinceArguments(Arguments, frozen=True, kw_only=True):
 
 
 class SearchHistoryArguments(Arguments, frozen=True, kw_only=True):
-    """For `search_history`."""
+    """The arguments of `search_history`."""
 
     words: Annotated[
         str, Meta(min_length=1, max_length=1000, description='Words that were said; "quoted" for a phrase.')
@@ -107,18 +107,18 @@ class SearchHistoryArguments(Arguments, frozen=True, kw_only=True):
 
 
 class ListDeliveriesArguments(Arguments, frozen=True, kw_only=True):
-    """For `list_deliveries`."""
+    """The arguments of `list_deliveries`."""
 
     session: Annotated[str, Meta(description="To which session alone: its id or title.")] = ""
 
 
 class CancelDeliveryArguments(Arguments, frozen=True, kw_only=True):
-    """For `cancel_delivery`."""
+    """The arguments of `cancel_delivery`."""
 
     message_id: Annotated[str, Meta(min_length=1, description="As send_message returned it.")]
 
 
 class GetDeliveryArguments(Arguments, frozen=True, kw_only=True):
-    """For `get_delivery`."""
+    """The arguments of `get_delivery`."""
 
     message_id: Annotated[str, Meta(min_length=1, description="As send_message returned it.")]

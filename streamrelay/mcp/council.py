@@ -66,7 +66,7 @@ class CouncilAnswered(Result, frozen=True, kw_only=True):
     note: str
     next: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the answers, each quoted under its member's name, the dissent, and what follows."""
         lines = [f"council {self.council}: {self.state}"]
         for one in self.answers:

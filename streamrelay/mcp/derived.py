@@ -26,7 +26,7 @@ class DerivedResult(Result, frozen=True, kw_only=True):
 
     answer: Any = None
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the answer as quoted JSON."""
         return quoted(msgspec.json.format(msgspec.json.encode(self.answer), indent=1).decode())
 

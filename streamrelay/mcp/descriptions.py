@@ -64,7 +64,7 @@ Start a gathering: agents start in terminals of their own and pass a talking pie
 speaks, and all others hear it. At the close the harvester writes down the result. You go on with your own work; \
 read_since and list_sessions show the progress."""
 
-PASSING = """\
+PASSING_PIECE = """\
 In a gathering, while you hold the talking piece: pass it on before your time is up. Saying "I pass." does the same. \
 The order is fixed, so you need not name the next speaker."""
 
@@ -98,13 +98,13 @@ UNKNOWN_CALLER = (
     "streamrelay does not know which session you are (see docs/mcp.md: $TMUX_PANE or a session's token), so no "
     "conversation was begun"
 )
-IN_CIRCLE = (
+IN_GATHERING = (
     "You take part: what the others say is typed to you, and when the piece comes to you, you are told so. Until then "
     "say nothing; what you say is not delivered."
 )
-CIRCLE_GOES_ON = "It goes on by itself. read_since shows what is said; the harvest is in the gathering's transcript."
-PASSES = (
+GATHERING_GOES_ON = "It goes on by itself. read_since shows what is said; the harvest is in the gathering's transcript."
+PIECE_PASSES_LATER = (
     "The piece goes on when this turn of yours is over: end it now. What you have said in it is heard; what you say "
     "after it is not delivered until the piece comes to you again."
 )
-PASSED = "The piece has gone on. Listen now: what you say is not delivered until the piece comes to you again."
+PIECE_PASSED = "The piece has gone on. Listen now: what you say is not delivered until the piece comes to you again."

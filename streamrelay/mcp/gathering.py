@@ -1,4 +1,4 @@
-"""The tools of gatherings: to call one together, and to pass the piece in one."""
+"""The tools `start_gathering` and `pass_piece`."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -19,44 +19,48 @@ MAX_PARTICIPANTS = 50
 
 
 class InvitedParticipant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who is to take part."""
+    """An invited participant: a speaker or the harvester; an agent to start, a session, or a person."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=64, description="How the others know it.")]
+    name: Annotated[str, Meta(min_length=1, max_length=64, description="The name by which the others know it.")]
     number: Annotated[int, Meta(ge=1, description="Speakers speak in ascending order of their numbers.")]
     role: Annotated[
         Literal["speaker", "harvester"],
-        Meta(description="There is exactly one harvester: it hears all, and writes the harvest at the close."),
+        Meta(description="Exactly one is the harvester: it hears all, and writes down the result at the close."),
     ] = "speaker"
     is_human: Annotated[
-        bool, Meta(description="A person: nothing is started. Without a session it takes part by yours.")
+        bool,
+        Meta(description="A person, for whom nothing is started. Without `session` they use yours."),
     ] = False
-    agent: Annotated[str, Meta(description="What is started for it: claude, codex, gemini, ... or a command.")] = ""
-    session: Annotated[
-        str, Meta(description="A session that is there already, by id or title, instead of an agent.")
-    ] = ""
+    agent: Annotated[str, Meta(description="The agent to start for it: claude, codex, gemini, ... or a command.")] = ""
+    session: Annotated[str, Meta(description="A running session to use instead of a new agent, by id or title.")] = ""
 
 
 class StartGatheringArguments(Arguments, frozen=True, kw_only=True):
-    """For `start_gathering`."""
+    """The arguments of `start_gathering`."""
 
     participants: Annotated[
-        list[InvitedParticipant], Meta(min_length=3, max_length=MAX_PARTICIPANTS, description="Two speakers at least.")
+        list[InvitedParticipant],
+        Meta(min_length=3, max_length=MAX_PARTICIPANTS, description="At least two speakers, and the harvester."),
     ]
     rhythm: Annotated[
         str, Meta(description="daily (1-1-1, 2 beats of 60 s), weekly (2-2-2, 3 of 60 s), monthly (2-3-2, 4 of 90 s).")
     ] = "daily"
-    inhale_rounds: Annotated[int | None, Meta(description="How often the piece goes around to gather signals.")] = None
-    hold_rounds: Annotated[int | None, Meta(description="How often, to weigh what was said.")] = None
-    exhale_rounds: Annotated[int | None, Meta(description="How often, to converge.")] = None
-    beats_per_turn: Annotated[int | None, Meta(description="Of one speaker's time with the piece.")] = None
-    beat_interval_seconds: Annotated[float | None, Meta(description="From one beat to the next.")] = None
+    inhale_rounds: Annotated[
+        int | None, Meta(description="Rounds of the first phase, in which speakers report what they see.")
+    ] = None
+    hold_rounds: Annotated[int | None, Meta(description="Rounds of the second phase, in which they weigh it.")] = None
+    exhale_rounds: Annotated[int | None, Meta(description="Rounds of the third phase, in which they agree.")] = None
+    beats_per_turn: Annotated[
+        int | None, Meta(description="Beats (time signals) during one speaker's turn with the piece.")
+    ] = None
+    beat_interval_seconds: Annotated[float | None, Meta(description="Seconds from one beat to the next.")] = None
     opening_question: Annotated[
-        str, Meta(max_length=MAX_TEXT_LENGTH, description="Left out: the one of the rhythm's procedure.")
+        str, Meta(max_length=MAX_TEXT_LENGTH, description="The question to begin with; by default that of the rhythm.")
     ] = ""
 
 
 class SeatedParticipant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who takes part, and where."""
+    """A participant of a started gathering, with its session."""
 
     number: int
     name: str
@@ -67,14 +71,14 @@ class SeatedParticipant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
 
 
 class GatheringStarted(Result, frozen=True, kw_only=True):
-    """Of `start_gathering`."""
+    """The result of `start_gathering`."""
 
     gathering: str
     participants: list[SeatedParticipant]
     next: str
 
-    def told(self) -> str:
-        """Return who takes part, and what follows."""
+    def as_text(self) -> str:
+        """Return the participants, a line each, and the next step."""
         lines = [
             f"{one.number}  {label(one.name)}, {one.role}{', a person' if one.is_human else ''}"
             f"{f', session {one.session}' if one.session else ', on a page'}"
@@ -84,34 +88,34 @@ class GatheringStarted(Result, frozen=True, kw_only=True):
 
 
 class PassPieceArguments(Arguments, frozen=True, kw_only=True):
-    """For `pass_piece`."""
+    """The arguments of `pass_piece`: none."""
 
 
 class PiecePassed(Result, frozen=True, kw_only=True):
-    """Of `pass_piece`."""
+    """The result of `pass_piece`."""
 
     gathering: str
     passed: bool
     """False during the turn in which it was called: the piece is passed on when that turn ends."""
     next: str
 
-    def told(self) -> str:
-        """Return what becomes of the piece."""
+    def as_text(self) -> str:
+        """Return whether the piece has gone on, or goes on when the turn ends."""
         return self.next
 
 
-async def start_gathering(service: Service, caller: str, asked: StartGatheringArguments) -> GatheringStarted:
-    """Call a gathering together."""
-    held = await service.start_gathering(
+async def start_gathering(service: Service, caller: str, arguments: StartGatheringArguments) -> GatheringStarted:
+    """Start a gathering and its sessions."""
+    started = await service.start_gathering(
         StartGathering(
-            rhythm=asked.rhythm,
-            participants=[Invited(**msgspec.structs.asdict(one)) for one in asked.participants],
-            inhale_rounds=asked.inhale_rounds,
-            hold_rounds=asked.hold_rounds,
-            exhale_rounds=asked.exhale_rounds,
-            beats_per_turn=asked.beats_per_turn,
-            beat_interval_seconds=asked.beat_interval_seconds,
-            opening_question=asked.opening_question,
+            rhythm=arguments.rhythm,
+            participants=[Invited(**msgspec.structs.asdict(one)) for one in arguments.participants],
+            inhale_rounds=arguments.inhale_rounds,
+            hold_rounds=arguments.hold_rounds,
+            exhale_rounds=arguments.exhale_rounds,
+            beats_per_turn=arguments.beats_per_turn,
+            beat_interval_seconds=arguments.beat_interval_seconds,
+            opening_question=arguments.opening_question,
             search_path=own_search_path(),
             caller=caller,
             unknown_agent=not caller,
@@ -126,35 +130,40 @@ async def start_gathering(service: Service, caller: str, asked: StartGatheringAr
             pane=one.pane,
             is_human=one.is_human,
         )
-        for one in held.participants
+        for one in started.participants
     ]
-    takes_part = bool(caller) and any(one.session == caller for one in held.participants)
-    follows = descriptions.IN_CIRCLE if takes_part else descriptions.CIRCLE_GOES_ON
-    return GatheringStarted(gathering=held.gathering, participants=seated, next=follows)
+    takes_part = bool(caller) and any(one.session == caller for one in started.participants)
+    next_step = descriptions.IN_GATHERING if takes_part else descriptions.GATHERING_GOES_ON
+    return GatheringStarted(gathering=started.gathering, participants=seated, next=next_step)
 
 
-async def pass_piece(service: Service, caller: str, _asked: PassPieceArguments) -> PiecePassed:
+async def pass_piece(service: Service, caller: str, _arguments: PassPieceArguments) -> PiecePassed:
     """Pass the piece for the caller."""
-    held = _of(await service.gatherings(), caller) if caller else None
-    if held is None:
+    current = _gathering_of(await service.gatherings(), caller) if caller else None
+    if current is None:
         raise PieceNotHeld("you are in no gathering in progress", hint="" if caller else descriptions.UNKNOWN_CALLER)
-    now = await service.pass_piece(held.gathering, session=caller)
+    now = await service.pass_piece(current.gathering, session=caller)
     own = next(member.number for member in now.participants if member.session == caller)
     passed = now.speaker != own
     return PiecePassed(
-        gathering=now.gathering, passed=passed, next=descriptions.PASSED if passed else descriptions.PASSES
+        gathering=now.gathering,
+        passed=passed,
+        next=descriptions.PIECE_PASSED if passed else descriptions.PIECE_PASSES_LATER,
     )
 
 
-def _of(gatherings: Sequence[Gathering], session: str) -> Gathering | None:
-    held = [one for one in gatherings if one.state != "closed"]
-    return next((one for one in held if any(member.session == session for member in one.participants)), None)
+def _gathering_of(gatherings: Sequence[Gathering], session: str) -> Gathering | None:
+    """Return the open gathering that a session takes part in; None if there is none."""
+    for gathering in gatherings:
+        if gathering.state != "closed" and any(member.session == session for member in gathering.participants):
+            return gathering
+    return None
 
 
 TOOLS: Sequence[Tool] = (
     Tool(
         "start_gathering",
-        "Call a gathering together",
+        "Start a gathering",
         descriptions.START_GATHERING,
         StartGatheringArguments,
         GatheringStarted,
@@ -163,10 +172,10 @@ TOOLS: Sequence[Tool] = (
     Tool(
         "pass_piece",
         "Pass the talking piece",
-        descriptions.PASSING,
+        descriptions.PASSING_PIECE,
         PassPieceArguments,
         PiecePassed,
         pass_piece,
-        at_hand=True,
+        always_shown=True,
     ),
 )

@@ -30,13 +30,13 @@ def who_is(session: str, title: str) -> str:
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one tool; fields with their default value are omitted."""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return it as plain text."""
         raise NotImplementedError
 
 
 class SendMessageResult(Result, frozen=True, kw_only=True):
-    """Of `send_message`."""
+    """The result of `send_message`."""
 
     message_id: str
     state: str
@@ -49,7 +49,7 @@ class SendMessageResult(Result, frozen=True, kw_only=True):
     warning: str = ""
     next: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the state and the next step."""
         why = f" ({self.reason})" if self.reason else ""
         lines = [f"message {self.message_id}: {self.state}{why}"]
@@ -63,14 +63,14 @@ class SendMessageResult(Result, frozen=True, kw_only=True):
 
 
 class CloseLinkResult(Result, frozen=True, kw_only=True):
-    """Of `close_link`."""
+    """The result of `close_link`."""
 
     link: str
     peer: str
     deliveries: int
     next: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return which conversation is over."""
         return f"the conversation with {self.peer} is over after {deliveries(self.deliveries)}. {self.next}"
 
@@ -94,7 +94,7 @@ class ListedSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     link_remaining: int | None = None
     in_relay: str = ""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return it as one line."""
         what = f"{self.agent} ({self.program})" if self.agent and self.agent != self.program else self.program
         words = [f"{self.session}  {self.title}  {what}  {self.state}"]
@@ -113,35 +113,35 @@ class ListedSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class SessionList(Result, frozen=True, kw_only=True):
-    """Of `list_sessions`."""
+    """The result of `list_sessions`."""
 
     you: str
     sessions: list[ListedSession]
     next: str = ""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return one line a session."""
-        lines = [peer.told() for peer in self.sessions] or ["there are no sessions"]
+        lines = [peer.as_text() for peer in self.sessions] or ["there are no sessions"]
         return "\n".join([*lines, self.next] if self.next else lines)
 
 
 class StartSessionResult(Result, frozen=True, kw_only=True):
-    """Of `start_session`."""
+    """The result of `start_session`."""
 
     session: ListedSession
     next: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the started session and the next step."""
-        return f"started {self.session.told()}\n{self.next}"
+        return f"started {self.session.as_text()}\n{self.next}"
 
 
 class EndSessionResult(Result, frozen=True, kw_only=True):
-    """Of `end_session`."""
+    """The result of `end_session`."""
 
     session: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the ended session."""
         return f"session {self.session} is ended, and its conversations with it"
 
@@ -156,7 +156,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     what: str
     text: str = ""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return it as a line, with the quotation under it."""
         who = f"{who_is(self.session, self.title)} " if self.session else ""
         line = f"[{self.seq}] {self.at} {who}{self.what}"
@@ -164,16 +164,16 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Read(Result, frozen=True, kw_only=True):
-    """Of `read_since`."""
+    """The result of `read_since`."""
 
     entries: list[JournalEntry]
     next_seq: int
     more: bool
     note: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the entries, and where to go on."""
-        lines = [self.note, *(entry.told() for entry in self.entries)] if self.entries else ["nothing happened"]
+        lines = [self.note, *(entry.as_text() for entry in self.entries)] if self.entries else ["nothing happened"]
         where = "There is more: go on with" if self.more else "Later go on with"
         return "\n".join([*lines, f"{where} read_since(seq={self.next_seq})."])
 
@@ -192,7 +192,7 @@ class FoundUtterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     file: str = ""
     """The agent's own transcript that it is from."""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return who said it, with the quotation under it."""
         if not self.file:
             return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
@@ -201,19 +201,19 @@ class FoundUtterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class FoundWords(Result, frozen=True, kw_only=True):
-    """Of `search_history`."""
+    """The result of `search_history`."""
 
     found: list[FoundUtterance]
     note: str
     left_out: list[str] = []
     next: str
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return the results, best first, and the sources that were not searched."""
         unread = [f"not searched: {one}" for one in self.left_out]
         if not self.found:
             return "\n".join(["nothing of the kind was said", *unread])
-        return "\n".join([self.note, *(one.told() for one in self.found), *unread, self.next])
+        return "\n".join([self.note, *(one.as_text() for one in self.found), *unread, self.next])
 
 
 class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -227,13 +227,13 @@ class OneDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Deliveries(Result, frozen=True, kw_only=True):
-    """Of `get_delivery` and `cancel_delivery`."""
+    """The result of `get_delivery` and `cancel_delivery`."""
 
     message_id: str
     deliveries: list[OneDelivery]
     next: str = ""
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return one line a target."""
         lines = [
             f"message {self.message_id} to {one.pane}: {one.state}{f' ({one.reason})' if one.reason else ''}"
@@ -255,7 +255,7 @@ class WaitingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """What a person is to do there."""
     yours: bool = False
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return it as one line."""
         why = f" ({self.reason})" if self.reason else ""
         words = [f"message {self.message_id} to {who_is(self.session, self.title)}: {self.state}{why}"]
@@ -267,10 +267,10 @@ class WaitingMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class WaitingMessages(Result, frozen=True, kw_only=True):
-    """Of `list_deliveries`."""
+    """The result of `list_deliveries`."""
 
     messages: list[WaitingMessage]
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """Return one line a message."""
-        return "\n".join(message.told() for message in self.messages) or "no message waits"
+        return "\n".join(message.as_text() for message in self.messages) or "no message waits"

@@ -28,7 +28,7 @@ FindCaller = Callable[[ServerRequestContext[Any, Any]], Awaitable[str]]
 Revive = Callable[[], Awaitable[None]]
 """Starts a process that serves the service again, or raises why it cannot."""
 
-_AT_HAND = {"anthropic/alwaysLoad": True}
+_ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """Makes Claude Code load a tool at once; it shows an agent other tools only after a search."""
 _log = logging.getLogger(__name__)
 
@@ -133,13 +133,13 @@ def _described(tool: Tool) -> wire.Tool:
             idempotent_hint=tool.only_reads,
             open_world_hint=False,
         ),
-        _meta=_AT_HAND if tool.at_hand else None,
+        _meta=_ALWAYS_SHOWN if tool.always_shown else None,
     )
 
 
 def _answer(result: Any) -> wire.CallToolResult:
     structured = msgspec.to_builtins(result)
-    return wire.CallToolResult(content=[wire.TextContent(text=result.told())], structured_content=structured)
+    return wire.CallToolResult(content=[wire.TextContent(text=result.as_text())], structured_content=structured)
 
 
 def _refusal(error: StreamrelayError) -> wire.CallToolResult:

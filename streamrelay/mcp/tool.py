@@ -21,5 +21,5 @@ class Tool:
     run: Callable[[Service, str, Any], Awaitable[Result]]
     only_reads: bool = False
     destroys: bool = False
-    at_hand: bool = False
+    always_shown: bool = False
     """Whether an agent should see the tool without searching for it."""

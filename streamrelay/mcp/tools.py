@@ -269,7 +269,7 @@ TOOLS: Sequence[Tool] = (
         arguments.SendMessageArguments,
         SendMessageResult,
         send_message,
-        at_hand=True,
+        always_shown=True,
     ),
     Tool(
         "close_link",
@@ -279,7 +279,7 @@ TOOLS: Sequence[Tool] = (
         CloseLinkResult,
         close_link,
         destroys=True,
-        at_hand=True,
+        always_shown=True,
     ),
     Tool(
         "list_sessions",
@@ -289,7 +289,7 @@ TOOLS: Sequence[Tool] = (
         SessionList,
         list_sessions,
         only_reads=True,
-        at_hand=True,
+        always_shown=True,
     ),
     Tool(
         "start_session",

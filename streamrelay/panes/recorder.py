@@ -78,8 +78,8 @@ class Recorder:
             self.on_failure()
 
 
-class Recorded:
-    """What the caller of a recording sees: the pane's events as they happen, and counts."""
+class LiveRecording:
+    """A recording in progress, for its caller: the pane's events as they happen, and counts."""
 
     def __init__(self, stream: Subscription, recorder: Recorder) -> None:
         self.stream = stream
@@ -92,7 +92,7 @@ class Recorded:
 
     @property
     def messages(self) -> int:
-        """Messages sent to the program through this server so far."""
+        """Messages that streamrelay sent to the program so far."""
         return self._recorder.messages
 
 

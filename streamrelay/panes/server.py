@@ -25,7 +25,7 @@ from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog, last_events
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.reconnect import ReconnectingPanes
-from streamrelay.panes.recorder import Recorded, recording_into
+from streamrelay.panes.recorder import LiveRecording, recording_into
 from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
 from streamrelay.panes.subscription import MAX_QUEUE, Subscription
 from streamrelay.panes.widths import WidthCache, expected
@@ -180,7 +180,7 @@ class Server:
     @asynccontextmanager
     async def record(
         self, target: str | None, path: Path, *, force: bool = False, queue: int = MAX_QUEUE
-    ) -> AsyncIterator[Recorded]:
+    ) -> AsyncIterator[LiveRecording]:
         """Record a pane into a file for as long as the context is open; its replay gives the same events.
 
         The file is a control-mode recording (`.jsonl.gz` or `.jsonl`) that only its owner can read; `force` replaces an
@@ -194,7 +194,7 @@ class Server:
             self._watch((info.pane,), queue, recorder.take) as stream,
         ):
             recorder.on_failure = stream.close
-            yield Recorded(stream, recorder)
+            yield LiveRecording(stream, recorder)
 
     @asynccontextmanager
     async def _watch(

@@ -69,9 +69,9 @@ def test_what_is_wrong_is_said(cli, there, private_tmux):
 
     private_tmux.new_session("main", ["cat", "-"])
     code, words = failed("--host", "-oProxyCommand=id", "main")
-    assert (code, "is no host" in words) == (errors.UsageError.exit_code, True)
+    assert (code, "invalid host" in words) == (errors.UsageError.exit_code, True)
     code, words = failed(*there, "--host", "no-such-machine.invalid", "main")
-    assert (code, "hint: see whether the name is right" in words) == (errors.SshFailed.exit_code, True)
+    assert (code, "hint: check the name of the machine" in words) == (errors.SshFailed.exit_code, True)
     code, words = failed(*there, "--tmux", "no-such-tmux", "main")
     assert (code, "--tmux PATH" in words) == (errors.TmuxMissing.exit_code, True)
     code, words = failed(*there, ".")

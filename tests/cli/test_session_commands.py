@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from streamrelay_cli.hook_client import socket_paths, tell
+from streamrelay_cli.hook_client import report_hook, socket_paths
 
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
@@ -162,7 +162,7 @@ def test_a_hook_reaches_the_daemon_and_is_journaled(cli, private_tmux, monkeypat
         session = json.loads(cli.run("start", "cat", "--title", "Ann", "--json", **folders).stdout)
         inside = {"TMUX": f"{private_tmux.socket_path},1,0", "TMUX_PANE": session["pane"], **folders}
         payload = json.dumps({"hook_event_name": "Stop", "last_assistant_message": "**done**"})
-        assert tell(["claude", payload], inside) == 0
+        assert report_hook(["claude", payload], inside) == 0
         stopped = [event for event in asyncio.run(journaled()) if isinstance(event, AgentStopped)]
         assert [(event.pane, event.agent, event.answer) for event in stopped] == [
             (session["pane"], "claude", "**done**")
@@ -241,7 +241,7 @@ def test_a_hook_is_posted_wherever_the_daemon_listens(private_tmux, inside, wher
 
 def test_a_daemon_that_hangs_does_not_hold_the_agent_up(private_tmux, inside):
     listener = Listener(next(socket_paths(private_tmux.socket_path, inside)), answers=False)
-    assert tell(["claude", "{}"], inside) == 0
+    assert report_hook(["claude", "{}"], inside) == 0
     listener.thread.join(20)
     assert listener.hung_up, "the hook gave up, for the daemon never answered"
 
@@ -251,4 +251,4 @@ def test_a_daemon_that_hangs_does_not_hold_the_agent_up(private_tmux, inside):
     [("{}", {}), ("no JSON", {}), ("[1]", {}), ("{}", {"TMUX": ""}), ("{}", {"TMUX_PANE": ""}), ("{}", {"HOME": ""})],
 )
 def test_without_a_daemon_a_hook_is_silent_and_succeeds(inside, report, changed):
-    assert tell(["claude", report], inside | changed) == 0
+    assert report_hook(["claude", report], inside | changed) == 0

@@ -19,7 +19,6 @@ import pytest
 
 from tests.tracked_files import ROOT, tracked_files
 
-COPIED = ("streamrelay/", "cli/", "scripts/", "benchmarks/", "tests/", "docs/", "README.md", "pyproject.toml")
 CORPUS = "tests/corpus/"
 """Megabytes of recordings, which a copy shares with the project."""
 INSTRUCTION = re.compile(
@@ -94,7 +93,7 @@ def copy(tmp_path: Path) -> Iterator[Path]:
     """A copy of the project."""
     copy = tmp_path / "project"
     for name in tracked_files():
-        if name.startswith(COPIED) and not name.startswith(CORPUS) and (ROOT / name).is_file():
+        if not name.startswith(CORPUS) and (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, copy / name)
     (copy / CORPUS).symlink_to(ROOT / CORPUS)

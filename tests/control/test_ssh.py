@@ -65,7 +65,7 @@ def test_what_is_around_here_is_not_around_there(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("host", ["", "-oProxyCommand=id", "ann@-oProxyCommand=id", "a b", "a\nb", "ann@", "a\0"])
 def test_what_is_no_host_is_refused(host: str) -> None:
-    with pytest.raises(UsageError, match="is no host"):
+    with pytest.raises(UsageError, match="invalid host"):
         Ssh(host)
 
 

@@ -25,7 +25,7 @@ def terminal() -> Iterator[tuple[int, int, str]]:
         os.close(device)
 
 
-def lands(controller: int, name: str, data: bytes) -> None:
+def arrives(controller: int, name: str, data: bytes) -> None:
     before = unread_input(name) or 0
     os.write(controller, data)
     assert wait_until(lambda: unread_input(name) == before + len(data))
@@ -35,13 +35,13 @@ def test_what_waits_is_thrown_away_once(terminal: tuple[int, int, str]) -> None:
     controller, device, name = terminal
     unread = UnreadInput(name)
     unread.typed(0.0)
-    lands(controller, name, b"rm -rf x\n")
-    assert unread.look(LATER)
+    arrives(controller, name, b"rm -rf x\n")
+    assert unread.may_be_unread(LATER)
     assert unread.take_back()
     assert unread_input(name) == 0
     assert not unread.take_back()
-    lands(controller, name, b"by hand")
-    assert not unread.look(LATER)
+    arrives(controller, name, b"by hand")
+    assert not unread.may_be_unread(LATER)
     assert not unread.take_back()
     assert os.read(device, 100) == b"by hand"
 
@@ -50,10 +50,10 @@ def test_what_comes_after_it_was_read_is_somebody_elses(terminal: tuple[int, int
     controller, device, name = terminal
     unread = UnreadInput(name)
     unread.typed(0.0)
-    lands(controller, name, b"text")
+    arrives(controller, name, b"text")
     assert os.read(device, 100) == b"text"
-    assert not unread.look(LATER)
-    lands(controller, name, b"by hand")
+    assert not unread.may_be_unread(LATER)
+    arrives(controller, name, b"by hand")
     assert not unread.take_back()
     assert unread_input(name) == len(b"by hand")
 
@@ -62,12 +62,12 @@ def test_what_tmux_is_about_to_write_is_waited_for(terminal: tuple[int, int, str
     controller, _, name = terminal
     unread = UnreadInput(name)
     unread.typed(0.0)
-    assert unread.look(ARRIVAL_DELAY / 2)
+    assert unread.may_be_unread(ARRIVAL_DELAY / 2)
     assert not unread.take_back()
-    lands(controller, name, b"text")
+    arrives(controller, name, b"text")
     assert unread.take_back()
     unread.typed(0.0, lands=0.0)
-    assert not unread.look(0.0)
+    assert not unread.may_be_unread(0.0)
 
 
 @pytest.mark.parametrize("name", ["", "/dev/null", "/nonexistent"])
@@ -75,4 +75,4 @@ def test_where_nothing_can_be_told_nothing_is_waited_for(name: str) -> None:
     unread = UnreadInput(name)
     unread.typed(0.0)
     assert not unread.take_back()
-    assert not unread.look(LATER)
+    assert not unread.may_be_unread(LATER)

@@ -65,8 +65,8 @@ def test_what_happened_is_told_in_words():
         "link l is closed (closed)",
     ]
     assert last == 11
-    assert entries[4].told() == "[5] 1970-01-01 00:00:00Z %3 message m is failed (needs_human)"
-    assert entries[5].told() == "[6] 1970-01-01 00:00:00Z link l of Ann and Bob begins"
+    assert entries[4].as_text() == "[5] 1970-01-01 00:00:00Z %3 message m is failed (needs_human)"
+    assert entries[5].as_text() == "[6] 1970-01-01 00:00:00Z link l of Ann and Bob begins"
 
 
 def test_an_answer_has_an_end_and_says_where():

@@ -30,7 +30,7 @@ def page(name: str, explained: ExplainedRecording) -> str:
     left_out = sum(screens.timeline.left_out for screens in explained.panes.values())
     lines = explained.lines
     last = max((line.t for line in lines), default=0.0)
-    about = f"{len(lines)} lines in {last:.1f} s: which were said, by which rule, and the bytes behind each."
+    about = f"{len(lines)} lines in {last:.1f} s: which became text, by which rule, and from which bytes."
     return Template(frame).substitute(
         title=html.escape(_plain(name)),
         about=about + (_TOO_MANY.format(left_out=left_out) if left_out else ""),
@@ -95,7 +95,7 @@ def _pane(screens: Screens) -> dict[str, Any]:
     spans: dict[Span, int] = {}
     rows = [
         [
-            (state.t, state.text, [part for length, span in state.runs for part in (length, _number(spans, span))])
+            (state.t, state.text, [part for length, span in state.runs for part in (length, _number_of(span, spans))])
             for state in row.states
         ]
         for row in log.lines
@@ -108,7 +108,8 @@ def _pane(screens: Screens) -> dict[str, Any]:
     }
 
 
-def _number(spans: dict[Span, int], span: Span) -> int:
+def _number_of(span: Span, spans: dict[Span, int]) -> int:
+    """Return the number of a span in `spans`; a new span gets the next number."""
     return spans.setdefault(span, len(spans))
 
 
