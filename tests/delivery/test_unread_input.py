@@ -66,7 +66,7 @@ def test_what_tmux_is_about_to_write_is_waited_for(terminal: tuple[int, int, str
     assert not unread.take_back()
     arrives(controller, name, b"text")
     assert unread.take_back()
-    unread.typed(0.0, lands=0.0)
+    unread.typed(0.0, arrives_in=0.0)
     assert not unread.may_be_unread(0.0)
 
 
