@@ -69,7 +69,7 @@ class Leftovers:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Panes whose status line shows how a conversation stood that is over."""
+        """Panes whose status line still shows a conversation that is over."""
         return () if self.in_use else tuple(option.of for option in self.options if option.name == OPTION)
 
 

@@ -3,7 +3,7 @@
 What a relay built on `capture-pane` does, done as well as it can be:
 
 * A look is what `capture-pane -p -J -S -` prints: all of history and the screen, wrapped rows joined.
-* The baseline is taken right before the first injection. Nothing is said of what stood there.
+* The baseline is taken right before the first injection. Earlier text on the screen is not reported.
 * A look that differs from the baseline is not believed until the screen has stayed the same for some looks; then its
   rows that are new, by a line diff against the baseline, are said, the turn counts as ended, and the look becomes the
   baseline. So what is half painted is mostly not said, and what comes after a pause is.

@@ -92,7 +92,7 @@ class GatheringView:
         if self._live is None:
             self._output.lines([*([f"{who}:", ""] if who else []), *text.split("\n"), ""])
 
-    # The picture
+    # What the terminal shows
 
     async def _repaint(self) -> None:
         while True:
@@ -101,9 +101,9 @@ class GatheringView:
 
     def _paint(self) -> None:
         if self._live is not None:
-            self._live.update(self.picture(time.time()), refresh=True)
+            self._live.update(self.rendered(time.time()), refresh=True)
 
-    def picture(self, at: float) -> Group:
+    def rendered(self, at: float) -> Group:
         """Return the view for a moment (Unix time)."""
         now = self._now
         title = f"{now.rhythm} gathering, {now.phase} {now.round}/{now.rounds}, {now.state}"

@@ -240,7 +240,7 @@ class PaneConversation:
     # What the program asks a person
 
     async def _look_for_dialogs(self) -> None:
-        """Look for a dialog that no event announces: one that stood there before, or the same question again."""
+        """Look for a dialog that no event announces: one that was already open, or the same question again."""
         while True:
             self._ask_person()
             await asyncio.sleep(LOOK_EVERY)

@@ -1,11 +1,12 @@
-"""Ends a tmux client when this process is gone without having taken leave, `kill -9` above all.
+"""Ends a tmux client if this process dies without closing it, for example by `kill -9`.
 
-A client whose reader died with output still to come cannot be left by closing its standard input: the server waits to
-be rid of that output first, for ever, and the client stays attached, holds its session, and keeps the server from
-exiting (tmux 3.3a to 3.8, control.c, control_all_done). Only the end of the client's process helps. So a shell waits
-beside it, on a pipe from here; it is told when all is over, and kills the client where the pipe ends without a word.
+Closing the standard input of a client does not end it while it has output left that its dead reader will never take:
+the server waits for ever to write that output. The client stays attached, holds its session, and keeps the server from
+exiting (tmux 3.3a to 3.8, control.c, control_all_done). Only killing the client helps. So a shell waits beside it on a
+pipe from this process. A line in the pipe means that the client was closed; if the pipe ends without one, the shell
+kills the client.
 
-asyncio is not asked to start that shell: where the loop ends amid a start, its end is waited for in vain, for ever
+The shell is not started by asyncio: if the loop ended during the start, asyncio would wait for the shell for ever
 (CPython 3.11, asyncio.base_subprocess).
 """
 

@@ -53,7 +53,7 @@ def in_order(members: Sequence[Member]) -> list[Member]:
 def next_markers(members: Sequence[str], last: Markers | None) -> Markers:
     """Return the markers of a new session: the member behind the `last` drafter drafts, the first one without a last.
 
-    Where the last drafter is no member any more, the writer of that session tells the place: it stood before it.
+    If the last drafter has left, the writer of that session marks the place: the writer was listed before the drafter.
     """
     first = 0
     if last is not None and last.drafter in members:

@@ -106,7 +106,7 @@ class EventLog:
     """Turns events into log lines; counts the deliveries of each link."""
 
     def __init__(self, links: Iterable[Link] = ()) -> None:
-        self._links = {link.link_id: [link.deliveries, link.relay.standing.budget] for link in links}
+        self._links = {link.link_id: [link.deliveries, link.relay.state.budget] for link in links}
 
     def line(self, event: AnyEvent) -> Line | None:
         """Return level, name and fields; None for an event that is not logged."""

@@ -82,13 +82,13 @@ class _Counts(Collector):
         yield compared
         yield GaugeMetricFamily("streamrelay_tasks", "Tasks of the event loop.", len(asyncio.all_tasks()))
         if self.status is not None:
-            yield from _standing(self.status)
+            yield from _status_metrics(self.status)
         if self.broadcast is not None:
             yield GaugeMetricFamily("streamrelay_subscribers", "Followers of the events.", self.broadcast.subscribers)
             yield CounterMetricFamily("streamrelay_lost_events", "Events that followers missed.", self.broadcast.lost)
 
 
-def _standing(status: Status) -> Iterator[Metric]:
+def _status_metrics(status: Status) -> Iterator[Metric]:
     yield GaugeMetricFamily("streamrelay_started_at_seconds", "Unix time.", status.started_at)
     yield CounterMetricFamily("streamrelay_seq", "The last event's place in the journal.", status.seq)
     yield GaugeMetricFamily("streamrelay_paused", "Whether deliveries are paused.", int(status.paused))

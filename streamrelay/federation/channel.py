@@ -50,23 +50,23 @@ class ChannelState(msgspec.Struct):
 class Channel:
     """One pair of nodes, seen from one of them."""
 
-    def __init__(self, here: str, peer: str, standing: ChannelState) -> None:
+    def __init__(self, here: str, peer: str, state: ChannelState) -> None:
         self.peer = peer
-        self.standing = standing
+        self.state = state
         self._here = here
         self._waiting: deque[tuple[int, bytes]] = deque()
-        self._ready = standing.last
+        self._ready = state.last
         """The last number that is kept, and may be sent."""
-        self._sent = standing.last
+        self._sent = state.last
         """The last number that is on its way."""
         self._patience = PATIENCE
         self._since: float | None = None
         """When something was sent or acknowledged last, while something is under way."""
-        self._safe = (standing.their_epoch, standing.received)
+        self._safe = (state.their_epoch, state.received)
         """What is committed of theirs: series, and last number."""
         self._unacknowledged = 0
         """Envelopes that came since the last acknowledgement."""
-        self._came = standing.their_epoch
+        self._came = state.their_epoch
         """The series of the envelope that came last."""
         self._is_missing = False
         """Whether one of them was early."""
@@ -82,16 +82,16 @@ class Channel:
         """When the present acknowledgement was first asked for."""
 
     @classmethod
-    def restored(cls, here: str, peer: str, standing: ChannelState, waiting: Mapping[int, bytes]) -> Self:
+    def restored(cls, here: str, peer: str, state: ChannelState, waiting: Mapping[int, bytes]) -> Self:
         """Go on with what was kept: what waits is sent, whether or not it was."""
-        channel = cls(here, peer, standing)
+        channel = cls(here, peer, state)
         channel._waiting.extend(sorted(waiting.items()))
         channel._sent = channel._first - 1
         return channel
 
     @property
     def _first(self) -> int:
-        return self._waiting[0][0] if self._waiting else self.standing.last + 1
+        return self._waiting[0][0] if self._waiting else self.state.last + 1
 
     @property
     def waiting(self) -> int:
@@ -112,14 +112,14 @@ class Channel:
 
     def post(self, body: bytes) -> int:
         """Give something its number; it is sent when it is `kept`."""
-        self.standing.last += 1
-        self._waiting.append((self.standing.last, body))
-        return self.standing.last
+        self.state.last += 1
+        self._waiting.append((self.state.last, body))
+        return self.state.last
 
     def kept(self) -> None:
         """Know that all that was posted and taken would be there after a death."""
-        self._ready = self.standing.last
-        self._safe = (self.standing.their_epoch, self.standing.received)
+        self._ready = self.state.last
+        self._safe = (self.state.their_epoch, self.state.received)
 
     def sendable(self, now: float) -> list[Envelope]:
         """Return what is to be sent now; it counts as sent."""
@@ -135,7 +135,7 @@ class Channel:
             Envelope(
                 sender=self._here,
                 to=self.peer,
-                epoch=self.standing.epoch,
+                epoch=self.state.epoch,
                 number=number,
                 first=first,
                 body=msgspec.Raw(body),
@@ -148,7 +148,7 @@ class Channel:
 
         Where they say to slow down, half as much is sent at a time, and twice as much again when all of that is taken.
         """
-        if ack.epoch != self.standing.epoch:
+        if ack.epoch != self.state.epoch:
             return []
         done = []
         while self._waiting and self._waiting[0][0] <= min(ack.up_to, self._sent):
@@ -192,7 +192,7 @@ class Channel:
             verdict = "slowed"
             self._slow, self._limit = max(wait, self._slow), limit
         elif verdict == "new":
-            self.standing.their_epoch, self.standing.received = envelope.epoch, envelope.number
+            self.state.their_epoch, self.state.received = envelope.epoch, envelope.number
         self._is_missing |= verdict == "early"
         return verdict
 
@@ -202,15 +202,15 @@ class Channel:
         It is due at once where something else goes there (`is_sending`), where an envelope is missing, and where many
         came. It names only what is committed, and waits while something taken is not.
         """
-        standing = self.standing
-        if not self._unacknowledged or (standing.their_epoch, standing.received) != self._safe:
+        state = self.state
+        if not self._unacknowledged or (state.their_epoch, state.received) != self._safe:
             return None
         if self._owed_since is None:
             self._owed_since = now
         is_urgent = is_sending or self._is_missing or self._slow or self._unacknowledged >= MAX_UNACKNOWLEDGED
         if not is_urgent and now < self._owed_since + ACK_DELAY:
             return None
-        up_to = standing.received if standing.their_epoch == self._came else 0
+        up_to = state.received if state.their_epoch == self._came else 0
         ack = Ack(epoch=self._came, up_to=up_to, missing=self._is_missing, slow=self._slow, limit=self._limit)
         self._unacknowledged, self._is_missing, self._owed_since = 0, False, None
         self._slow, self._limit = 0.0, ""
@@ -222,12 +222,12 @@ class Channel:
         return self._unacknowledged > 0
 
     def _judge(self, envelope: Envelope) -> Verdict:
-        standing = self.standing
-        if envelope.epoch < standing.their_epoch:
+        state = self.state
+        if envelope.epoch < state.their_epoch:
             return "known"
-        if envelope.epoch > standing.their_epoch:
+        if envelope.epoch > state.their_epoch:
             return "new" if envelope.number == envelope.first else "early"
-        if envelope.number <= standing.received:
+        if envelope.number <= state.received:
             return "known"
-        is_next = envelope.number in {standing.received + 1, envelope.first}
+        is_next = envelope.number in {state.received + 1, envelope.first}
         return "new" if is_next else "early"

@@ -176,8 +176,8 @@ class Node:
                 decider.links.suspend(key.removeprefix(SUSPENDED), value.decode())
         for peer in peers:
             stored = kept.get(PEER + peer)
-            standing = ChannelState(epoch) if stored is None else msgspec.json.decode(stored, type=ChannelState)
-            node.channels[peer] = Channel.restored(name, peer, standing, waiting.get(peer, {}))
+            state = ChannelState(epoch) if stored is None else msgspec.json.decode(stored, type=ChannelState)
+            node.channels[peer] = Channel.restored(name, peer, state, waiting.get(peer, {}))
         node.away = SentAwayLog.restored(kept)
         # A node that is no peer any more gets no further messages.
         for link_id in [link_id for link_id, there in node.spans.items() if there not in peers]:
@@ -196,7 +196,7 @@ class Node:
         """Return what is to be kept anew since this was last asked, by key; None for what is gone."""
         changes, self.pending = self.pending, {}
         for peer in self._moved:
-            changes[PEER + peer] = msgspec.json.encode(self.channels[peer].standing)
+            changes[PEER + peer] = msgspec.json.encode(self.channels[peer].state)
         self._moved.clear()
         return changes | self.away.changes()
 
@@ -297,7 +297,7 @@ class Node:
         envelopes = channel.sendable(now)
         ack = channel.acknowledgement(now, is_sending=bool(envelopes or notes))
         unnumbered = [*notes, *([] if ack is None else [ack])]
-        epoch = channel.standing.epoch
+        epoch = channel.state.epoch
         return [
             *(Envelope(sender=self.name, to=peer, epoch=epoch, body=msgspec.Raw(written(body))) for body in unnumbered),
             *envelopes,
@@ -435,7 +435,7 @@ class Node:
         """Have a link ended here that its home is told of otherwise."""
         link = image.link
         self.forget(link.link_id)
-        traffic = link.relay.standing.traffic
+        traffic = link.relay.state.traffic
         closed = LinkClosed(link=link.link_id, reason=reason, by=by, deliveries=link.deliveries, traffic=traffic)
         return [PublishEvent(closed)]
 

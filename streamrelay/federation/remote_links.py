@@ -25,9 +25,9 @@ class RemoteLink(msgspec.Struct, frozen=True):
 
 def sent(link: Link) -> Link:
     """Return of a link what its other side is shown: how it stands, and nothing of what was said."""
-    kept = link.relay.standing
-    standing = structs.replace(kept, held=[], loop_guard=type(kept.loop_guard)())
-    return structs.replace(link, relay=structs.replace(link.relay, standing=standing, saying=()))
+    kept = link.relay.state
+    state = structs.replace(kept, held=[], loop_guard=type(kept.loop_guard)())
+    return structs.replace(link, relay=structs.replace(link.relay, state=state, saying=()))
 
 
 def image_of(link: Link, home: str, here: str) -> RemoteLink | None:
@@ -43,10 +43,8 @@ def image_of(link: Link, home: str, here: str) -> RemoteLink | None:
     if is_far(a.pane) == is_far(b.pane):
         return None
     stored = link.relay
-    standing = structs.replace(stored.standing, muted=[name(pane) for pane in stored.standing.muted])
-    relay = structs.replace(
-        stored, participants=tuple(participant(one) for one in stored.participants), standing=standing
-    )
+    state = structs.replace(stored.state, muted=[name(pane) for pane in stored.state.muted])
+    relay = structs.replace(stored, participants=tuple(participant(one) for one in stored.participants), state=state)
     return RemoteLink(home, structs.replace(link, parties=(a, b), relay=relay))
 
 

@@ -45,14 +45,14 @@ def fading(seen: Observation) -> Iterator[Finding]:
 
 
 def _busy_rows(seen: Observation) -> Iterator[Finding]:
-    stays = {_DIGITS.sub("0", row) for picture in seen.resting() for row in picture.rows}
+    stays = {_DIGITS.sub("0", row) for screen in seen.resting() for row in screen.rows}
     said = squeeze("\n".join(text.text for text in seen.said))
     builds: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for picture in seen.working():
-        for row in _transient(picture):
+    for screen in seen.working():
+        for row in _transient(screen):
             shown = _COLUMN.sub("", row)
             if _DIGITS.sub("0", row) not in stays and squeeze(shown) and squeeze(shown) not in said:
-                builds[skeleton(shown.split("(")[0].rstrip())].setdefault(shown, picture.t)
+                builds[skeleton(shown.split("(")[0].rstrip())].setdefault(shown, screen.t)
     found = False
     for rows in builds.values():
         spins = len({glyph["glyph"] for row in rows if (glyph := _SPINNER.fullmatch(row)) is not None}) > 1
@@ -68,9 +68,7 @@ def _busy_rows(seen: Observation) -> Iterator[Finding]:
         found = True
         times = sorted(rows.values())
         what = "spins" if spins else "says how to interrupt"
-        why = (
-            f"{what}; stood only at work, in {_counted(len(rows), 'reading')} from {times[0]:.3f} to {times[-1]:.3f} s"
-        )
+        why = f"{what}; only at work, in {_counted(len(rows), 'reading')} from {times[0]:.3f} to {times[-1]:.3f} s"
         yield FoundValue("screen.furniture", pattern, why, examples[0], times[0])
     if not found:
         yield NoFinding(
@@ -78,17 +76,17 @@ def _busy_rows(seen: Observation) -> Iterator[Finding]:
         )
 
 
-def _transient(picture: ObservedScreen) -> Iterator[str]:
+def _transient(screen: ObservedScreen) -> Iterator[str]:
     """Yield the rows of the transcript, without the composer and the rows below it."""
-    top = composer_top(picture.rows, picture.cursor)
-    yield from (row for row in picture.rows[:top] if row.strip())
+    top = composer_top(screen.rows, screen.cursor)
+    yield from (row for row in screen.rows[:top] if row.strip())
 
 
 def _with_hint(rows: list[str]) -> str | None:
     """Return a pattern of the text up to the first number and of the hint after it, with any time in between."""
     heads = [_DIGITS.split(row)[0] for row in rows]
     if any(len(_WORD.findall(_HINT.split(head)[0])) > _MAX_LABEL_WORDS for head in heads):
-        # It says something else the next time: what stands before its first word, and the hint, are the same.
+        # It says something else the next time: the part before its first word, and the hint, stay the same.
         heads = [head[: found.start()].rstrip() if (found := _WORD.search(head)) else head for head in heads]
     hints = {found[0] for row in rows if (found := _HINT.search(row)) is not None}
     if len(hints) != 1:

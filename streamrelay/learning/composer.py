@@ -52,9 +52,7 @@ def composing(seen: Observation) -> Iterator[Finding]:
     held = "|".join([*either, typed])
     pattern = f"^{marks[0]}(?:{held}){end}" if either else f"^{marks[0]}{held}{end}"
     shown = f", over {next(text for text in placeholders if text)!r}" if either else ""
-    yield FoundValue(
-        "delivery.composer", pattern, f"a draft stood there from {draft.t:.3f} s{shown}", draft.row, draft.t
-    )
+    yield FoundValue("delivery.composer", pattern, f"a draft was there from {draft.t:.3f} s{shown}", draft.row, draft.t)
     yield from _ready(seen, drafts)
 
 
@@ -65,9 +63,9 @@ def _ready(seen: Observation, drafts: list[_Draft]) -> Iterator[Finding]:
             continue
         found = True
         working = seen.working()
-        standing = sum(row in picture.rows for picture in working)
-        also = f"; it stands there at work as well, in {standing} of {len(working)} pictures" if standing else ""
-        why = f"stood there at {draft.rest:.3f} s, before a message was taken{also}"
+        busy = sum(row in screen.rows for screen in working)
+        also = f"; at work, too, in {busy} of {len(working)} snapshots" if busy else ""
+        why = f"on the screen at {draft.rest:.3f} s, before a message was taken{also}"
         border = _BORDER.search(row)
         text, end = (row, "") if border is None else (row[: border.start()], rf"\s*{quoted(border['side'])}")
         yield FoundValue("delivery.ready", f"^{_with_any_example(text)}{end}$", why, row, draft.rest)
@@ -76,24 +74,24 @@ def _ready(seen: Observation, drafts: list[_Draft]) -> Iterator[Finding]:
 
 
 def _drafts(seen: Observation, message: ObservedMessage) -> Iterator[_Draft]:
-    """Find the first row of a message that stood in the composer before its Enter."""
-    before = seen.picture(message.pasted)
+    """Find the first row of a message that was in the composer before its Enter."""
+    before = seen.screen_before(message.pasted)
     head = message.text.split("\n")[0][:_HEAD].rstrip()
     until = message.submitted if message.submitted is not None else message.pasted + 1
     if before is None or len(head) < 4 or seen.at_work(message.pasted):
         return
-    for picture in seen.pictures:
-        if not message.pasted <= picture.t <= until:
+    for screen in seen.screens:
+        if not message.pasted <= screen.t <= until:
             continue
-        for y, row in enumerate(picture.rows):
+        for y, row in enumerate(screen.rows):
             at = row.find(head)
             if at < 0 or head in before.rows[min(y, len(before.rows) - 1)]:
                 continue
             mark = row[:at]
             empty = [old for old in before.rows if old.startswith(mark.rstrip()) and mark.strip()]
             here = before.rows[y] if y < len(before.rows) else ""
-            stood = here if here.startswith(mark.rstrip()) else empty[-1] if empty else here
-            yield _Draft(picture.t, row, mark, stood, before.t)
+            without_draft = here if here.startswith(mark.rstrip()) else empty[-1] if empty else here
+            yield _Draft(screen.t, row, mark, without_draft, before.t)
             return
 
 

@@ -20,9 +20,7 @@ def sending(seen: Observation) -> Iterator[Finding]:
             "dialogs", f"a {need.kind} dialog was open at {need.t:.3f} s, and is recognised without a pattern"
         )
     if not seen.needs:
-        yield NoFinding(
-            "dialogs", "none that is recognised stood in this recording; others would have to be looked for"
-        )
+        yield NoFinding("dialogs", "this recording shows none that is recognised; look for others yourself")
     yield NoFinding(
         "stop_hook", "no recording shows whether it can be made to tell that a turn is over: its manual may"
     )
@@ -69,10 +67,10 @@ def _mid_turn(seen: Observation) -> Iterator[Finding]:
             continue
         if all(map(seen.was_answered, seen.messages[: seen.messages.index(message) + 1])):
             yield FoundValue(
-                "delivery.mid_turn", "queue", f"the message at {message.pasted:.3f} s, amid an answer, got its own"
+                "delivery.mid_turn", "queue", f"the message at {message.pasted:.3f} s, during an answer, got its own"
             )
         else:
-            why = f"with the message at {message.pasted:.3f} s, amid an answer, not both were answered"
+            why = f"with the message at {message.pasted:.3f} s, during an answer, not both were answered"
             yield FoundValue("delivery.mid_turn", "hold", why)
         return
     yield NoFinding("delivery.mid_turn", "no message came in mid-answer: hold, the default, is the careful one")

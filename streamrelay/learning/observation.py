@@ -55,7 +55,7 @@ class Observation:
     columns: int
     lines: int
     seconds: float = 0.0
-    pictures: list[ObservedScreen] = field(default_factory=list)
+    screens: list[ObservedScreen] = field(default_factory=list)
     reports: list[TerminalReport] = field(default_factory=list)
     pastes: list[tuple[float, bool]] = field(default_factory=list)
     """The times when the program switched bracketed paste on (True) and off."""
@@ -93,20 +93,20 @@ class Observation:
         """Yield the snapshots just before messages, and after answers."""
         for message in self.messages:
             # A message may come while another one is answered.
-            if not self.at_work(message.pasted) and (before := self.picture(message.pasted)) is not None:
+            if not self.at_work(message.pasted) and (before := self.screen_before(message.pasted)) is not None:
                 yield before
         for _, stop in self.works:
-            after = self.picture(stop + SETTLE)
+            after = self.screen_before(stop + SETTLE)
             if after is not None and not self.at_work(after.t):
                 yield after
 
     def working(self) -> list[ObservedScreen]:
         """Return the snapshots during answers."""
-        return [picture for picture in self.pictures if self.at_work(picture.t)]
+        return [screen for screen in self.screens if self.at_work(screen.t)]
 
-    def picture(self, t: float) -> ObservedScreen | None:
+    def screen_before(self, t: float) -> ObservedScreen | None:
         """Return the last snapshot before `t`."""
-        return next((picture for picture in reversed(self.pictures) if picture.t < t), None)
+        return next((screen for screen in reversed(self.screens) if screen.t < t), None)
 
 
 def observe(recording: Recording) -> Observation:
@@ -194,11 +194,11 @@ class _Watcher:
                     pass
 
     def _look(self) -> None:
-        if self._last is None or len(self._seen.pictures) >= MAX_SNAPSHOTS:
+        if self._last is None or len(self._seen.screens) >= MAX_SNAPSHOTS:
             return
         rows = tuple(row.rstrip() for row in self._screen.text())
-        if not self._seen.pictures or self._seen.pictures[-1].rows != rows:
-            self._seen.pictures.append(ObservedScreen(self._last, rows, self._screen.cursor.y))
+        if not self._seen.screens or self._seen.screens[-1].rows != rows:
+            self._seen.screens.append(ObservedScreen(self._last, rows, self._screen.cursor.y))
         self._last = None
 
     def _note(self, event: Event) -> None:

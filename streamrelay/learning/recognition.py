@@ -65,7 +65,7 @@ def _app(seen: Observation) -> Iterator[FoundValue]:
 def _titles(seen: Observation) -> Iterator[FoundValue]:
     """Yield a title from before the first message, unless it names a folder, a host or a user."""
     first = seen.messages[0].pasted if seen.messages else seen.seconds
-    before = seen.picture(first)
+    before = seen.screen_before(first)
     titles = [
         report
         for report in seen.reports
@@ -85,25 +85,25 @@ def _titles(seen: Observation) -> Iterator[FoundValue]:
     yield FoundValue("recognise.signs", f"^{quoted(head)}{end}", why, titles[-1].text.rstrip(), titles[-1].t)
 
 
-def _is_place(word: str, picture: ObservedScreen) -> bool:
+def _is_place(word: str, screen: ObservedScreen) -> bool:
     place = regex.compile(rf"[/~\\@:]{regex.escape(word)}\b|\b{regex.escape(word)}@")
-    return any(place.search(row) for row in picture.rows)
+    return any(place.search(row) for row in screen.rows)
 
 
 def _banners(seen: Observation) -> Iterator[tuple[ObservedScreen, regex.Match[str], str]]:
     first = seen.messages[0].pasted if seen.messages else seen.seconds
-    before = seen.picture(first)
-    for picture in [before] if before is not None else []:
-        for row in picture.rows:
+    before = seen.screen_before(first)
+    for screen in [before] if before is not None else []:
+        for row in screen.rows:
             found = _BANNER.match(row)
             if found is not None:
-                yield picture, found, row
+                yield screen, found, row
 
 
 def _banner(seen: Observation) -> Iterator[FoundValue]:
-    for picture, found, row in _banners(seen):
+    for screen, found, row in _banners(seen):
         head = row[: found.end("name")]
         version = regex.match(r" \(?v?", row[len(head) :])
         pattern = f"^{quoted(head)}{quoted(version[0]) if version else ''}\\d"
-        yield FoundValue("recognise.signs", pattern, f"its banner, on the screen at {picture.t:.3f} s", row, picture.t)
+        yield FoundValue("recognise.signs", pattern, f"its banner, on the screen at {screen.t:.3f} s", row, screen.t)
         return

@@ -111,19 +111,19 @@ class Link(msgspec.Struct, frozen=True):
     @property
     def deliveries(self) -> int:
         """The number of deliveries so far."""
-        return self.relay.standing.deliveries
+        return self.relay.state.deliveries
 
     @property
     def remaining(self) -> int | None:
         """The number of deliveries left; None without a budget."""
-        standing = self.relay.standing
-        return standing.budget - standing.deliveries if standing.budget else None
+        state = self.relay.state
+        return state.budget - state.deliveries if state.budget else None
 
     @property
     def state(self) -> Literal["open", "spent", "suspended"]:
         """Whether the link delivers output now."""
-        standing = self.relay.standing
-        return "suspended" if standing.suspended_by else "spent" if standing.spent else "open"
+        state = self.relay.state
+        return "suspended" if state.suspended_by else "spent" if state.spent else "open"
 
     def peer_of(self, session: str) -> Party:
         """Return the other side."""

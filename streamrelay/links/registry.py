@@ -174,11 +174,11 @@ class LinkRegistry:
     def extend(self, session: str, other: str, deliveries: int, now: float) -> list[Effect]:
         """Add to a link's budget, and reopen a spent link; do nothing without a link or a budget."""
         entry = self._entries.get(frozenset((session, other)))
-        if entry is None or not entry.machine.standing.budget:
+        if entry is None or not entry.machine.state.budget:
             return []
         made = entry.machine.deliveries
         released = entry.machine.extend(deliveries, now)
-        told = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.standing.budget)
+        told = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.state.budget)
         notices = self._notify(entry, "extended", self._texts.extended, entry.machine.participants)
         return [PublishEvent(told), *notices, *self._consequences(entry, released)]
 
@@ -309,12 +309,12 @@ class LinkRegistry:
                     result += self._notify(entry, "spent", self._texts.spent, entry.machine.participants)
                 case Close(reason=reason, deliveries=made):
                     self._entries.pop(_pair(*entry.parties), None)
-                    standing = entry.machine.standing
+                    state = entry.machine.state
                     closed = LinkClosed(
-                        link=entry.link_id, reason=reason, by=by, deliveries=made, traffic=standing.traffic
+                        link=entry.link_id, reason=reason, by=by, deliveries=made, traffic=state.traffic
                     )
-                    others = [p for p in entry.machine.participants if p.session != by and p.pane not in standing.gone]
-                    template = self._texts.ended if standing.gone else self._texts.closed if by else ""
+                    others = [p for p in entry.machine.participants if p.session != by and p.pane not in state.gone]
+                    template = self._texts.ended if state.gone else self._texts.closed if by else ""
                     result += [PublishEvent(closed), *self._notify(entry, "closed", template, others)]
                 case _:
                     result.append(effect)
@@ -322,7 +322,7 @@ class LinkRegistry:
 
     def _suspend(self, entry: _Entry) -> list[Effect]:
         by = next((self._suspended[party.session] for party in entry.parties if party.session in self._suspended), "")
-        if entry.machine.standing.suspended_by == by:
+        if entry.machine.state.suspended_by == by:
             return []
         entry.machine.suspend(by)
         self._changed.add(entry.link_id)
@@ -334,7 +334,7 @@ class LinkRegistry:
         effects: list[Effect] = []
         for listener in listeners if template else ():
             peer = next(p for p in machine.participants if p is not listener)
-            message_id = f"{machine.relay_id}-{kind}-{machine.standing.budget}-{listener.number}"
+            message_id = f"{machine.relay_id}-{kind}-{machine.state.budget}-{listener.number}"
             text = notice_text(template, title=peer.name, deliveries=machine.deliveries)
             effects.append(Notice(message_id, (listener,), text))
         return effects

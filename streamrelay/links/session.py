@@ -71,7 +71,7 @@ class LinkSession:
     def traffic(self) -> Mapping[str, Traffic]:
         """The traffic of each side so far, by label."""
         link = self.now
-        return {} if link is None else link.relay.standing.traffic
+        return {} if link is None else link.relay.state.traffic
 
     @property
     def now(self) -> Link | None:
@@ -114,7 +114,7 @@ class LinkSession:
             if link is None or number not in {1, 2}:
                 return []
             party = link.parties[number - 1]
-            return self._registry.mute(party.session, muted=party.pane not in link.relay.standing.muted)
+            return self._registry.mute(party.session, muted=party.pane not in link.relay.state.muted)
 
         self._runner.decide(decide)
 
@@ -125,7 +125,7 @@ class LinkSession:
     @property
     def _paused(self) -> bool:
         link = self.now
-        return link is not None and link.relay.standing.paused
+        return link is not None and link.relay.state.paused
 
     def _note(self, event: Event) -> None:
         note(event, self._registry)

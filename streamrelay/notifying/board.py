@@ -124,7 +124,7 @@ class ConversationBoard:
 
     def __init__(self, labels: Mapping[str, str], *, budget: int = 0) -> None:
         self._labels = dict(labels)
-        self._standing = _PaneStatus(budget=budget)
+        self._status = _PaneStatus(budget=budget)
         self._muted: set[str] = set()
         self._waiting = Waiting()
         self._shown = Shown()
@@ -136,21 +136,21 @@ class ConversationBoard:
     def take(self, event: Event) -> list[StatusEffect]:
         """Take an event of the conversation."""
         told = self._waiting.take(event, self._labels)
-        was = self._standing
+        was = self._status
         match event:
             case PaneClosed():
                 self._labels.pop(event.pane, None)
             case LinkCreated():
-                self._standing = replace(was, budget=event.budget)
+                self._status = replace(was, budget=event.budget)
             case LinkExtended():
-                self._standing = replace(was, budget=event.budget, state="")
+                self._status = replace(was, budget=event.budget, state="")
             case RelayDelivered():
-                self._standing = replace(was, deliveries=was.deliveries + 1)
+                self._status = replace(was, deliveries=was.deliveries + 1)
             case LinkSpent():
-                self._standing = replace(was, state="spent")
+                self._status = replace(was, state="spent")
                 told.append(spent(self._labels, event.deliveries))
             case RelayPaused():
-                self._standing = replace(was, state="paused" if event.paused else "")
+                self._status = replace(was, state="paused" if event.paused else "")
             case RelayMuted():
                 (self._muted.add if event.muted else self._muted.discard)(event.participant)
             case RelayLeft():
@@ -165,7 +165,7 @@ class ConversationBoard:
         return [*told, *self._show()]
 
     def closing(self) -> list[StatusEffect]:
-        """Return what takes everything back that is shown."""
+        """Return the effects that remove everything shown."""
         return self._shown.become({})
 
     def _show(self) -> list[StatusEffect]:
@@ -174,6 +174,6 @@ class ConversationBoard:
     def _text(self, pane: str) -> str:
         if pane in self._waiting.kinds:
             return waits(self._waiting.kinds[pane])
-        standing = self._standing
-        state = standing.state or ("muted" if self._labels[pane] in self._muted else "")
-        return words(pane, self._labels, deliveries=standing.deliveries, budget=standing.budget, state=state)
+        status = self._status
+        state = status.state or ("muted" if self._labels[pane] in self._muted else "")
+        return words(pane, self._labels, deliveries=status.deliveries, budget=status.budget, state=state)

@@ -119,7 +119,7 @@ class PaneRuntime:
 
     @property
     def dialog(self) -> Dialog | None:
-        """The dialog that stood on the screen at the last look, with its choices; call `look` first."""
+        """The open dialog with its choices, as of the last `look`."""
         return self._stream.dialog
 
     @property

@@ -106,7 +106,7 @@ class Screens(NamedTuple):
 
 
 class ExplainedRecording(NamedTuple):
-    """Every line of a recording, in the order in which the verdicts fell, and the screens it stood on."""
+    """Every line of a recording, in the order of the decisions, and the screens that showed them."""
 
     lines: list[Explanation]
     panes: dict[str, Screens]

@@ -214,10 +214,10 @@ class PaintLog:
         """Settle which row each place shows now."""
         places = [*self._wiped, *self._committed, *self._slots]
         touched = [slot for slot in places if slot.text != slot.line.text]
-        standing = {slot.line for slot in places if slot.line.text and slot.text == slot.line.text}
+        unchanged = {slot.line for slot in places if slot.line.text and slot.text == slot.line.text}
         lost: defaultdict[str, list[PaintedLine]] = defaultdict(list)
         for slot in touched:
-            if slot.line.text and slot.line not in standing:
+            if slot.line.text and slot.line not in unchanged:
                 lost[slot.line.text].append(slot.line)
         claimed: dict[PaintedLine, Slot] = {}
         settled: dict[Slot, PaintedLine] = {}
@@ -231,9 +231,9 @@ class PaintLog:
             own = slot.line
             line = settled.get(slot)
             if line is None:
-                is_own = bool(slot.text and own.text) and own not in claimed and own not in standing
+                is_own = bool(slot.text and own.text) and own not in claimed and own not in unchanged
                 line = own if is_own else PaintedLine()
-            if own.text and own not in claimed and own is not line and own not in standing:
+            if own.text and own not in claimed and own is not line and own not in unchanged:
                 own.gone = t
             if slot.text:
                 self._paint(line, t, slot)

@@ -15,7 +15,7 @@ Runs = tuple[tuple[int, Span], ...]
 class RowReading(NamedTuple):
     """What a row read after one read, and the bytes that painted the cells it then had.
 
-    Not all of them are of that read: a program that paints only what differs leaves glyphs of another row standing.
+    Not all of them are of that read: a program that paints only what differs keeps glyphs of another row.
     """
 
     t: float

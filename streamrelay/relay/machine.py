@@ -78,7 +78,7 @@ class RelayMachine:
         if "{text}" not in self.rules.frame:
             raise UsageError(f"invalid frame template {self.rules.frame!r}: it has no field {{text}}")
         filled(self.rules.frame, name="", number=0, text="")
-        self.standing = RelayState(
+        self.state = RelayState(
             budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}
         )
         self._by_pane = {participant.pane: participant for participant in participants}
@@ -89,24 +89,24 @@ class RelayMachine:
     def restored(cls, stored: StoredRelay) -> Self:
         """Restore a relay from its stored state."""
         machine = cls(stored.relay, stored.participants, stored.rules)
-        machine.standing = msgspec.convert(msgspec.to_builtins(stored.standing), RelayState)
+        machine.state = msgspec.convert(msgspec.to_builtins(stored.state), RelayState)
         machine._collector.restore(stored.saying)
         return machine
 
     def stored(self) -> StoredRelay:
         """Return the state from which `restored` continues, as an independent copy."""
-        standing = msgspec.convert(msgspec.to_builtins(self.standing), RelayState)
-        return StoredRelay(self.relay_id, self.participants, self.rules, standing, self._collector.stored())
+        state = msgspec.convert(msgspec.to_builtins(self.state), RelayState)
+        return StoredRelay(self.relay_id, self.participants, self.rules, state, self._collector.stored())
 
     @property
     def deliveries(self) -> int:
         """How many messages went out."""
-        return self.standing.deliveries
+        return self.state.deliveries
 
     @property
     def closed(self) -> bool:
         """Whether the relay has ended."""
-        return bool(self.standing.closed)
+        return bool(self.state.closed)
 
     # Input
 
@@ -116,17 +116,17 @@ class RelayMachine:
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take one event of a participant's stream."""
-        if self.closed or event.pane not in self._by_pane or event.pane in self.standing.gone:
+        if self.closed or event.pane not in self._by_pane or event.pane in self.state.gone:
             return []
         if isinstance(event, Text) and event.origin == "typed":
-            self.standing.loop_guard.begin_anew(event.pane)
+            self.state.loop_guard.begin_anew(event.pane)
         effects = self._say(self._collector.hear(event, now), now)
         return [*effects, *self.leave(event.pane, event.reason, now)] if isinstance(event, PaneClosed) else effects
 
     def deadline(self) -> float | None:
         """Return when `advance` is due; None if nothing is pending."""
         due = self._collector.deadline()
-        if not self.standing.held or self.standing.stops:
+        if not self.state.held or self.state.stops:
             return due
         # After a restart, output that the rate held back before may go at once.
         allowed = self._sent[0] + MINUTE if self._sent else 0.0
@@ -145,42 +145,42 @@ class RelayMachine:
 
     def pause(self, now: float, *, paused: bool = True) -> list[Effect]:
         """Hold all deliveries during a pause and send the waiting messages afterwards."""
-        if self.closed or self.standing.paused == paused:
+        if self.closed or self.state.paused == paused:
             return []
-        self.standing.paused = paused
-        told = PublishEvent(RelayPaused(relay=self.relay_id, paused=paused, waiting=len(self.standing.held)))
+        self.state.paused = paused
+        told = PublishEvent(RelayPaused(relay=self.relay_id, paused=paused, waiting=len(self.state.held)))
         if not paused:
-            self.standing.loop_guard.begin_anew()
+            self.state.loop_guard.begin_anew()
         return [told, *self._release(now)]
 
     def mute(self, pane: str, *, muted: bool = True) -> list[Effect]:
         """Stop relaying one participant's output; the participant still receives the others' messages."""
         speaker = self._by_pane.get(pane)
-        if self.closed or speaker is None or (pane in self.standing.muted) == muted:
+        if self.closed or speaker is None or (pane in self.state.muted) == muted:
             return []
-        (self.standing.muted.append if muted else self.standing.muted.remove)(pane)
+        (self.state.muted.append if muted else self.state.muted.remove)(pane)
         return [PublishEvent(RelayMuted(relay=self.relay_id, participant=speaker.label, muted=muted))]
 
     def suspend(self, by: str) -> None:
         """Suspend deliveries while the participants are in the relay `by`; an empty `by` ends the suspension."""
-        self.standing.suspended_by = by
+        self.state.suspended_by = by
 
     def extend(self, deliveries: int, now: float) -> list[Effect]:
         """Add to the budget, up to `MAX_COUNT`, and send the messages that waited since it was spent."""
-        if self.closed or deliveries < 1 or not self.standing.budget:
+        if self.closed or deliveries < 1 or not self.state.budget:
             return []
-        self.standing.budget = min(self.standing.budget + deliveries, MAX_COUNT)
-        self.standing.spent = False
-        self.standing.loop_guard.begin_anew()
+        self.state.budget = min(self.state.budget + deliveries, MAX_COUNT)
+        self.state.spent = False
+        self.state.loop_guard.begin_anew()
         return self._release(now)
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
         """Deliver a participant's last output and remove it; close the relay if fewer than two remain."""
-        if self.closed or pane not in self._by_pane or pane in self.standing.gone:
+        if self.closed or pane not in self._by_pane or pane in self.state.gone:
             return []
         effects = self._say(self._collector.complete(pane), now)
-        self.standing.gone[pane] = reason
-        remaining = [participant for participant in self.participants if participant.pane not in self.standing.gone]
+        self.state.gone[pane] = reason
+        remaining = [participant for participant in self.participants if participant.pane not in self.state.gone]
         if len(remaining) < 2:
             return [*effects, *self._say_last(now), *self.close(reason)]
         label = self._by_pane[pane].label
@@ -191,8 +191,8 @@ class RelayMachine:
         """End the relay, once."""
         if self.closed:
             return []
-        self.standing.closed = reason
-        self.standing.held.clear()
+        self.state.closed = reason
+        self.state.held.clear()
         self._collector.clear()
         return [Close(reason, self.deliveries)]
 
@@ -203,14 +203,14 @@ class RelayMachine:
 
         Output waits during a pause or for a budget. A message is refused instead, so that its sender can decide.
         """
-        standing = self.standing
-        if standing.suspended_by:
-            return "suspended", f"one of its participants is in {standing.suspended_by}"
-        if pane in standing.muted:
+        state = self.state
+        if state.suspended_by:
+            return "suspended", f"one of its participants is in {state.suspended_by}"
+        if pane in state.muted:
             return "muted", "a person has muted you"
-        if standing.paused:
+        if state.paused:
             return "paused", "it is paused by a person"
-        if standing.spent:
+        if state.spent:
             return "spent", f"its budget is spent after {deliveries(self.deliveries)}"
         if not self._in_time(now):
             return "rate", "it has reached its limit of deliveries a minute"
@@ -220,7 +220,7 @@ class RelayMachine:
         self, pane: str, text: str, message_id: str, now: float, policy: DeliveryPolicy | None = None
     ) -> list[Effect]:
         """Deliver a message that `refusal` allows; it counts like relayed output."""
-        said = HeldOutput(pane, text, self.standing.loop_guard.hop_of(pane), now)
+        said = HeldOutput(pane, text, self.state.loop_guard.hop_of(pane), now)
         return self._send(said, now, message_id=message_id, policy=policy)
 
     # Decisions about output
@@ -232,22 +232,22 @@ class RelayMachine:
         withheld = self._judge(output, text)
         if withheld is not None:
             return [self._withhold(speaker, text, *withheld)]
-        hop = self.standing.loop_guard.hop_of(output.pane)
-        if len(self.standing.held) >= MAX_HELD:
+        hop = self.state.loop_guard.hop_of(output.pane)
+        if len(self.state.held) >= MAX_HELD:
             return [self._withhold(speaker, text, "too_many_waiting", f"{MAX_HELD} messages already wait")]
-        self.standing.held.append(HeldOutput(output.pane, text, hop, output.heard_at))
+        self.state.held.append(HeldOutput(output.pane, text, hop, output.heard_at))
         return self._release(now)
 
     def _judge(self, output: OutputUnit, text: str) -> tuple[WithheldReason, str] | None:
         """Return why the relay withholds an output for good; None if it delivers it now or later."""
-        standing, rules = self.standing, self.rules
-        if output.pane in standing.muted:
+        state, rules = self.state, self.rules
+        if output.pane in state.muted:
             return "muted", "its speaker is muted"
-        if standing.suspended_by:
-            return "suspended", f"a participant is in {standing.suspended_by}"
+        if state.suspended_by:
+            return "suspended", f"a participant is in {state.suspended_by}"
         if is_checkpoint(text, rules.checkpoints):
             return "checkpoint", "it begins as an answer to a checkpoint does"
-        loop_guard = standing.loop_guard
+        loop_guard = state.loop_guard
         if not output.whole_turn:
             loop_guard.in_a_row = 0
             return None
@@ -264,7 +264,7 @@ class RelayMachine:
         return None
 
     def _withhold(self, speaker: Participant, text: str, reason: WithheldReason, why: str) -> PublishEvent:
-        count = self.standing.withheld[reason] = self.standing.withheld.get(reason, 0) + 1
+        count = self.state.withheld[reason] = self.state.withheld.get(reason, 0) + 1
         return PublishEvent(
             RelayWithheld(
                 relay=self.relay_id,
@@ -281,18 +281,18 @@ class RelayMachine:
     def _release(self, now: float) -> list[Effect]:
         """Send waiting messages while the rules allow it."""
         effects: list[Effect] = []
-        standing = self.standing
-        while standing.held and not (standing.stops or self.closed) and self._in_time(now):
-            effects += self._send(standing.held.pop(0), now)
+        state = self.state
+        while state.held and not (state.stops or self.closed) and self._in_time(now):
+            effects += self._send(state.held.pop(0), now)
         return effects
 
     def _say_last(self, now: float) -> list[Effect]:
         """Send the messages that only the rate holds back to the remaining listeners; report the others as withheld."""
         effects: list[Effect] = []
-        standing = self.standing
-        held, standing.held = standing.held, []
+        state = self.state
+        held, state.held = state.held, []
         for said in held:
-            if not (standing.stops or self.closed) and self._listeners(said.pane):
+            if not (state.stops or self.closed) and self._listeners(said.pane):
                 effects += self._send(said, now)
             else:
                 why = "it waited to go out when that ended"
@@ -300,7 +300,7 @@ class RelayMachine:
         return effects
 
     def _listeners(self, pane: str) -> tuple[Participant, ...]:
-        return tuple(p for p in self.participants if p.pane not in {pane, *self.standing.gone})
+        return tuple(p for p in self.participants if p.pane not in {pane, *self.state.gone})
 
     def _in_time(self, now: float) -> bool:
         while self._sent and now >= self._sent[0] + MINUTE:
@@ -310,26 +310,26 @@ class RelayMachine:
     def _send(
         self, said: HeldOutput, now: float, *, message_id: str = "", policy: DeliveryPolicy | None = None
     ) -> list[Effect]:
-        speaker, standing = self._by_pane[said.pane], self.standing
+        speaker, state = self._by_pane[said.pane], self.state
         if not (listeners := self._listeners(said.pane)):
             return []
-        standing.deliveries += 1
+        state.deliveries += 1
         if self.rules.per_minute:
             self._sent.append(now)
         head = filled(self.rules.frame, name=speaker.name, number=speaker.number, text="").strip()
         text = filled(self.rules.frame, name=speaker.name, number=speaker.number, text=self._cut(said.text))
         for listener in listeners:
-            standing.loop_guard.heard(listener.pane, said.hop)
+            state.loop_guard.heard(listener.pane, said.hop)
         self._count(speaker, listeners, len(text))
-        message_id = message_id or f"{self.relay_id}-{standing.deliveries}"
+        message_id = message_id or f"{self.relay_id}-{state.deliveries}"
         effects: list[Effect] = [
             Deliver(self.relay_id, message_id, speaker, listeners, text, head, said.heard_at, policy),
         ]
-        if standing.deliveries != standing.budget:
+        if state.deliveries != state.budget:
             return effects
         if self.rules.when_spent == "close":
             return [*effects, *self.close("budget_spent")]
-        standing.spent = True
+        state.spent = True
         return [*effects, Spend()]
 
     def _cut(self, text: str) -> str:
@@ -339,7 +339,7 @@ class RelayMachine:
         return f"{text[:longest].rstrip()}\n[… {len(text) - longest:,} more characters are left out]"
 
     def _count(self, speaker: Participant, listeners: Sequence[Participant], characters: int) -> None:
-        traffic = self.standing.traffic
+        traffic = self.state.traffic
         traffic[speaker.label].spoke(characters)
         for listener in listeners:
             traffic[listener.label].heard(characters)

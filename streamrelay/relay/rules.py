@@ -109,7 +109,7 @@ class StoredRelay(msgspec.Struct, frozen=True):
     relay: str
     participants: tuple[Participant, ...]
     rules: Rules
-    standing: RelayState
+    state: RelayState = msgspec.field(name="standing")
     saying: tuple[OutputUnit, ...] = ()
     """Outputs that are not complete yet."""
 

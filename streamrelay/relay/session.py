@@ -61,7 +61,7 @@ class RelaySession:
     @property
     def traffic(self) -> Mapping[str, Traffic]:
         """Each participant's traffic so far, by label."""
-        return self._machine.standing.traffic
+        return self._machine.state.traffic
 
     @property
     def is_stopped(self) -> bool:
@@ -85,21 +85,21 @@ class RelaySession:
             relay=self.relay_id,
             reason=reason,
             deliveries=self._machine.deliveries,
-            traffic=self._machine.standing.traffic,
+            traffic=self._machine.state.traffic,
         )
         publish(closed)
         return closed
 
     def toggle_pause(self) -> None:
         """Pause or resume the relay; output that arrives during the pause goes out after it."""
-        self._runner.decide(lambda now: self._machine.pause(now, paused=not self._machine.standing.paused))
+        self._runner.decide(lambda now: self._machine.pause(now, paused=not self._machine.state.paused))
 
     def toggle_mute(self, number: int) -> None:
         """Mute or unmute the participant with this number."""
 
         def decide(_now: float) -> list[Effect]:
             panes = [participant.pane for participant in self._machine.participants if participant.number == number]
-            muted = self._machine.standing.muted
+            muted = self._machine.state.muted
             return [effect for pane in panes for effect in self._machine.mute(pane, muted=pane not in muted)]
 
         self._runner.decide(decide)

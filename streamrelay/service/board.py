@@ -75,13 +75,13 @@ class ServiceBoard:
     def _show(self) -> list[StatusEffect]:
         texts: dict[str, list[str]] = {}
         self._labels, self._by_pane = {}, {}
-        for name, labels, standing in self._conversations():
+        for name, labels, relay in self._conversations():
             self._labels[name] = labels
             self._by_pane |= labels
             for pane in filterfalse(is_far, labels):
-                state = "muted" if pane in standing.muted else ""
-                state = "spent" if standing.spent else "paused" if standing.paused else state
-                text = words(pane, labels, deliveries=standing.deliveries, budget=standing.budget, state=state)
+                state = "muted" if pane in relay.muted else ""
+                state = "spent" if relay.spent else "paused" if relay.paused else state
+                text = words(pane, labels, deliveries=relay.deliveries, budget=relay.budget, state=state)
                 texts.setdefault(pane, []).append(text)
         shown = {pane: "; ".join(filter(None, parts)) for pane, parts in texts.items()}
         waiting = {pane: waits(kind) for pane, kind in self._waiting.kinds.items()}
@@ -89,14 +89,14 @@ class ServiceBoard:
 
     def _conversations(self) -> list[tuple[str, Mapping[str, str], RelayState]]:
         links = [
-            (link.link_id, {party.pane: party.title for party in link.parties}, link.relay.standing)
+            (link.link_id, {party.pane: party.title for party in link.parties}, link.relay.state)
             for link in self._links()
         ]
         relays = [
             (
                 name,
-                {one.pane: one.label for one in relay.participants if one.pane not in relay.standing.gone},
-                relay.standing,
+                {one.pane: one.label for one in relay.participants if one.pane not in relay.state.gone},
+                relay.state,
             )
             for name, relay in self._machine.relays.all.items()
         ]

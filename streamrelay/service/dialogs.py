@@ -51,18 +51,18 @@ async def answer(core: Core, session: str, dialog: str, choice: int) -> None:
     await core.admit(found, allow_shell=True)
     pipeline = core.server.pipeline(found.pane)
     await _read_at_rest(pipeline)
-    standing = _standing(pipeline, found, dialog)
-    if not 0 <= choice < len(standing.choices):
+    shown = _the_dialog(pipeline, found, dialog)
+    if not 0 <= choice < len(shown.choices):
         raise UsageError(f"the dialog has no choice {choice}", hint="0 is the first one", data={"session": session})
     for attempt in range(MAX_KEYS):
-        keys = dialog_keys(standing, choice, is_first=attempt == 0)
+        keys = dialog_keys(shown, choice, is_first=attempt == 0)
         before = pipeline.cursor
         await press(core, found, keys, Seen(cursor=before))
-        await _until_changed(pipeline, standing)
+        await _until_changed(pipeline, shown)
         await _read_at_rest(pipeline)
         if pipeline.dialog is None or dialog_id(pipeline.dialog) != dialog:
             return
-        standing = pipeline.dialog
+        shown = pipeline.dialog
     raise DialogChanged(
         f"the dialog in pane {found.pane} takes none of the keys that it shows",
         hint=f"answer it in the terminal: {found.attach}",
@@ -101,14 +101,15 @@ def _open_dialog(session: Session, dialog: Dialog) -> OpenDialog:
     )
 
 
-def _standing(pipeline: PanePipeline, session: Session, dialog: str) -> Dialog:
-    standing = pipeline.dialog
-    if standing is None or dialog_id(standing) != dialog:
+def _the_dialog(pipeline: PanePipeline, session: Session, dialog: str) -> Dialog:
+    """Return the open dialog of a session if it has this id; raises DialogChanged otherwise."""
+    shown = pipeline.dialog
+    if shown is None or dialog_id(shown) != dialog:
         raise DialogChanged(
-            f"the dialog in pane {session.pane} is gone or another one stands there",
+            f"the dialog in pane {session.pane} is gone, or another one is open",
             data={"session": session.session, "dialog": dialog},
         )
-    return standing
+    return shown
 
 
 async def press(core: Core, session: Session, keys: Sequence[str], seen: Seen) -> None:

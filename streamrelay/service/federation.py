@@ -139,7 +139,7 @@ class Federation:
         """The peers that were there when it was looked last."""
         self.problem = "not connected yet"
         """Why nothing can be sent now; empty while it can."""
-        self._service = str(next((c.standing.epoch for c in self.node.channels.values()), epoch))
+        self._service = str(next((c.state.epoch for c in self.node.channels.values()), epoch))
         self._at_once = BATCH
         """How many entries are asked for."""
         self._streams: Streams | None = None
@@ -158,7 +158,7 @@ class Federation:
         self.gathering_caller: Callable[[str, GatheringCall], Awaitable[bytes]] | None = None
         """Answers what a peer asks about a gathering of here; the service sets it."""
         self.seen_gatherings: dict[str, bytes] = {}
-        """How the gatherings of other nodes stood last."""
+        """The last known state of the gatherings of other nodes."""
         self._working: set[asyncio.Task[None]] = set()
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._marks: dict[str, deque[tuple[int, float]]] = {peer: deque(maxlen=MAX_MARKS) for peer in self.node.peers}
@@ -178,8 +178,8 @@ class Federation:
         now = time.monotonic()
         for peer, channel in self.node.channels.items():
             marks = self._marks[peer]
-            if channel.waiting and (not marks or marks[-1][0] < channel.standing.last):
-                marks.append((channel.standing.last, now))
+            if channel.waiting and (not marks or marks[-1][0] < channel.state.last):
+                marks.append((channel.state.last, now))
         self._due.set()
 
     def lag(self, peer: str) -> float:

@@ -2,7 +2,7 @@
 
 Some agents put a message back into their composer when they are interrupted before their first word (Claude Code
 2.1.197 does). There it would stand as a draft, and hold back every later message. So the text is cleared where it is
-the interrupted message and nothing else stood there before; anything else in the composer is a person's, and stays.
+the interrupted message and the composer was empty before; anything else in the composer is a person's, and stays.
 """
 
 import asyncio

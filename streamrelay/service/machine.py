@@ -255,7 +255,7 @@ class ServiceMachine:
 
     def part(self, link: Link) -> None:
         """Keep two sessions from linking again by themselves, if their closed link waited for a person."""
-        if link.relay.standing.spent or link.relay.standing.paused:
+        if link.relay.state.spent or link.relay.state.paused:
             self.settings.part(*(party.session for party in link.parties))
             self._settings_changed = True
 
@@ -378,7 +378,7 @@ class ServiceMachine:
             Guest(relay_id, "relay", member.session, member.pane)
             for relay_id, relay in self.relays.all.items()
             for member in relay.participants
-            if is_far(member.pane) and member.pane not in relay.standing.gone
+            if is_far(member.pane) and member.pane not in relay.state.gone
         ]
         circles = [
             Guest(circle.gathering_id, "gathering", seat.session, seat.pane, seat.is_human)

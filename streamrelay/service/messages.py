@@ -109,14 +109,14 @@ def check_last_words(link: Link, session: str, words: str, settings: UserDecisio
         return
     check_may_speak(session, settings)
     check_length(words, link.policy)
-    standing = link.relay.standing
+    state = link.relay.state
     pane = next((party.pane for party in link.parties if party.session == session), "")
-    if standing.paused:
+    if state.paused:
         reason, why = "paused", "it is paused by a person"
-    elif pane in standing.muted:
+    elif pane in state.muted:
         reason, why = "muted", "a person has muted you"
-    elif standing.suspended_by:
-        reason, why = "suspended", f"one of its sides is in {standing.suspended_by}"
+    elif state.suspended_by:
+        reason, why = "suspended", f"one of its sides is in {state.suspended_by}"
     else:
         return
     raise NotAllowed(

@@ -75,7 +75,7 @@ class Relays:
                     relay=relay.relay_id,
                     reason=effect.reason,
                     deliveries=effect.deliveries,
-                    traffic=relay.standing.traffic,
+                    traffic=relay.state.traffic,
                 )
                 result.append(PublishEvent(closed))
             else:
@@ -90,4 +90,4 @@ class Relays:
 
 
 def _there(relay: RelayMachine) -> list[Participant]:
-    return [participant for participant in relay.participants if participant.pane not in relay.standing.gone]
+    return [participant for participant in relay.participants if participant.pane not in relay.state.gone]

@@ -16,7 +16,7 @@ It paints as `transcript_program` does, and has their ways with input, each of t
 * Escape while it works: it breaks off its answer, and says so;
 * another size of its terminal: it clears the screen and paints its transcript again, with `--wipes-history` all of it;
 * `--draft`: a person's half-written message stands in its composer; `--dialog`: a question does, until it is answered;
-  which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-amid-work`: only while it answers.
+  which one, `--asks` says (`QUESTIONS`), or one after the other (`any`); `--asks-during-work`: only while it answers.
 
 What it answers is `answer 1`, `answer 2` and so on, or the texts of `--answers` (a JSON list, over and over), in which
 `{number}` stands for how many it has given.
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _STDIN, _STDOUT = 0, 1
 _TURN = 0.08
-"""Seconds between two pictures of the spinner."""
+"""Seconds between two frames of the spinner."""
 _MAX_SHOWN = 400
 _ESCAPE = b"\x1b"
 INTERRUPTED = "Interrupted."
@@ -114,7 +114,7 @@ class Script(msgspec.Struct, frozen=True):
     draft: str = ""
     dialog: bool = False
     asks: str = "permission"
-    asks_amid_work: bool = False
+    asks_during_work: bool = False
     title: str = "sprite"
     """What it calls itself while it starts."""
     answer: str = ""
@@ -203,7 +203,7 @@ class Agent:
         elif self._draft and self._draft == self._script.draft:
             self._draft = ""
             self._show_draft()
-        elif self._answering is None and self._script.asks_amid_work:
+        elif self._answering is None and self._script.asks_during_work:
             self._to_ask = True
         else:
             self.ask()

@@ -44,7 +44,7 @@ def exchanges(count: int) -> list[tuple[str, str]]:
 class Talk:
     """A program and the stream that listens to it, attached by tmux (`seeded`) or beside the program from its start.
 
-    A program may show a `splash` before its first picture.
+    A program may show a `splash` before its first screen.
     """
 
     def __init__(self, look: UiStyle, *, seeded: bool = False, splash: str = "") -> None:
@@ -59,10 +59,10 @@ class Talk:
             self.pane.prints(self.program.starts())
         self.pane.rests(1.0)
 
-    def paints(self, *pictures: bytes, rest: float = 0.04) -> None:
-        """Let the program show one picture after the other."""
-        for picture in pictures:
-            self.pane.prints(picture)
+    def paints(self, *screens: bytes, rest: float = 0.04) -> None:
+        """Let the program show one screen after the other."""
+        for screen in screens:
+            self.pane.prints(screen)
             self.pane.rests(rest)
 
     def asks(self, text: str) -> None:
@@ -82,7 +82,7 @@ class Talk:
         self.paints(self.program.shows(text), self.program.works())
 
     def types(self, text: str) -> None:
-        """Let a person type into the composer, a picture for every key, without the Enter."""
+        """Let a person type into the composer, a screen for every key, without the Enter."""
         self.paints(*(self.program.drafts(text[:length]) for length in range(1, len(text) + 1)))
 
     def streams(self, text: str) -> None:

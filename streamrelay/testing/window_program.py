@@ -6,7 +6,7 @@ leaves the window at its top does not go into the history.
 
 
 class WindowProgram:
-    """Returns the bytes of one picture after the other, for a window of `rows` rows of text above a composer."""
+    """Returns the bytes of one screen after the other, for a window of `rows` rows of text above a composer."""
 
     def __init__(self, columns: int, rows: int, *, grows: bool = False, parked: int = 2) -> None:
         self._columns, self._rows, self._grows, self._parked = columns, rows, grows, parked
@@ -15,32 +15,32 @@ class WindowProgram:
 
     def starts(self) -> bytes:
         """Ask for bracketed paste below what stands there, and show an empty composer."""
-        return b"\x1b[?25l\r\n\x1b[?2004h" + self._picture(up=0)
+        return b"\x1b[?25l\r\n\x1b[?2004h" + self._screen(up=0)
 
     def drafts(self, text: str) -> bytes:
         """Show what was pasted, the cursor behind it."""
-        return self._picture(text)
+        return self._screen(text)
 
     def submits(self, text: str) -> bytes:
         """Show the message in the transcript."""
         self._transcript += [f"> {text}", ""]
-        return self._picture()
+        return self._screen()
 
     def says(self, *rows: str) -> bytes:
         """Add rows to the transcript."""
         self._transcript += rows
-        return self._picture()
+        return self._screen()
 
     def shows(self, *rows: str) -> bytes:
         """Show nothing but these rows."""
         self._transcript = list(rows)
-        return self._picture()
+        return self._screen()
 
-    def half_of(self, picture: bytes) -> bytes:
-        """Return a picture up to somewhere in its second row."""
-        return picture[: picture.index(b"\r\n") + 2 + 3]
+    def half_of(self, screen: bytes) -> bytes:
+        """Return a screen up to somewhere in its second row."""
+        return screen[: screen.index(b"\r\n") + 2 + 3]
 
-    def _picture(self, draft: str = "", up: int | None = None) -> bytes:
+    def _screen(self, draft: str = "", up: int | None = None) -> bytes:
         shown = self._transcript[-self._rows :]
         height = len(shown) if self._grows else self._rows
         shown += [""] * (height - len(shown))

@@ -125,7 +125,7 @@ class Return(NamedTuple):
     """The number of the first row of that line, as far as it was on the screen."""
 
 
-# These two are made for every picture of every pane, and C makes them.
+# These two are made for every frame of every pane, and C makes them.
 class Cursor(msgspec.Struct, frozen=True, gc=False):
     """Zero-based position; `x` equals the number of columns while a wrap is pending (tmux's own rule)."""
 

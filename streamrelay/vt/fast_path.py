@@ -30,7 +30,7 @@ _MIN_COLUMNS: Final = 4
 _LINES = re.compile(r"(?:[^\x00-\x1f]*+\r\n)*+")
 # The same for text of which that is known: a class that is one range is looked through in half of the time.
 _ASCII_LINES = re.compile(r"(?:[ -\x7f]*+\r\n)*+")
-# Groups that may fail amid a turn are greedy: see tokens.py.
+# Groups that may fail halfway are greedy: see tokens.py.
 _BLOCK = re.compile(r"(?:[^\x00-\x1f]*+(?:\x1b\[[0-9;:]*+m[^\x00-\x1f]*+)*\r\n)+")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 

@@ -16,8 +16,8 @@ no character. Only a C0 control or ASCII cuts it short; behind an escape sequenc
 What is unfinished at the end of the input waits for more. Waiting is bounded: parameters over tmux's limit of 64
 bytes are forgotten with the rest of their sequence, the payload of a string over its limit of 1 MiB likewise.
 
-A group that may fail amid one of its turns is repeated greedily, never possessively (`*+`): Python before 3.11.5 does
-not go back to where that turn began (gh-106052). Nothing that must match follows those groups, so it comes to the same.
+A group that may fail halfway is repeated greedily, never possessively (`*+`): Python before 3.11.5 does not return to
+the end of the previous repetition (gh-106052). Nothing that must match follows such a group, so both mean the same.
 """
 
 import codecs

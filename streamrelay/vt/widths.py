@@ -141,7 +141,7 @@ class Widths(dict[int, str]):
         widening = f"{VARIATION_SELECTOR}{join}{{0,2}}|" if self.quirks.widens else ""
         # Joining characters are the exception: a turn for each of them takes a third of what one for every line would.
         joined = f"(?<=[^\n])(?:{widening}{join}{{1,2}})"
-        # Groups that may fail amid a turn are greedy: see tokens.py.
+        # Groups that may fail halfway are greedy: see tokens.py.
         return re.compile(f"[{shown}\n]*+(?:{joined}[{shown}\n]++)*(?:{joined})?")
 
     def _ranges(self, *widths: int) -> str:

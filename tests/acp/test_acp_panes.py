@@ -45,7 +45,7 @@ async def test_a_client_prompts_a_pane_and_a_second_client_reads_the_same_conver
 
 @pytest.mark.requirement("BRG-01c")
 async def test_a_permission_is_asked_of_the_person_and_only_their_choice_is_pressed(household):
-    household.start("Bob", "--asks-amid-work", "--answer", "done {number}")
+    household.start("Bob", "--asks-during-work", "--answer", "done {number}")
     pid = int(household.tmux.run("display-message", "-p", "-t", household.panes["Bob"], "#{pane_pid}"))
     keys = lambda: [got.text for got in read_got(household.folder / "Bob") if got.kind == "key"]  # noqa: E731
     client = RecordingClient(answers=["Yes"])

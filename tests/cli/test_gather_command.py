@@ -155,5 +155,5 @@ def test_the_live_view_tells_people_that_their_time_is_up() -> None:
 def drawn(view: GatheringView) -> str:
     console = Console(width=80, file=io.StringIO(), color_system=None)
     with console.capture() as capture:
-        console.print(view.picture(0.0))
+        console.print(view.rendered(0.0))
     return capture.get()

@@ -78,7 +78,12 @@ def test_what_is_no_command_is_refused(command: str) -> None:
 @pytest.mark.parametrize(
     ("status", "words", "kind", "hint"),
     [
-        (255, "ssh: Could not resolve hostname m: Name or service not known", SshFailed, "check the name of the machine"),
+        (
+            255,
+            "ssh: Could not resolve hostname m: Name or service not known",
+            SshFailed,
+            "check the name of the machine",
+        ),
         (255, "a@m: Permission denied (publickey).", SshFailed, "ssh-add"),
         (255, "Host key verification failed.", SshFailed, "log in by hand"),
         (255, "ssh: connect to host m port 22: Connection refused", SshFailed, "ssh -o BatchMode=yes m true"),

@@ -89,7 +89,7 @@ class Two:
 
     @staticmethod
     def is_new(receiver: Side, number: int) -> bool:
-        return number > receiver.node.channels[receiver.peer].standing.received
+        return number > receiver.node.channels[receiver.peer].state.received
 
     def settle(self) -> None:
         for side in (self.alpha, self.beta) * 3:
@@ -190,8 +190,8 @@ def test_a_pause_of_everything_holds_for_a_link_that_is_made_elsewhere(two: Two)
     two.beta.take(two.beta.machine.pause("", 0.0, paused=True))
     two.link("link-1")
     two.settle()
-    assert two.alpha.machine.found("link-1").relay.standing.paused
-    assert two.beta.node.images["link-1"].link.relay.standing.paused
+    assert two.alpha.machine.found("link-1").relay.state.paused
+    assert two.beta.node.images["link-1"].link.relay.state.paused
     two.alpha.says("%1", "hello")
     two.settle()
     assert not two.beta.typed

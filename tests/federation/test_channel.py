@@ -50,8 +50,8 @@ class Way:
             self.arrived.append(bytes(envelope.body))
 
     def acknowledge(self) -> None:
-        standing = self.there.standing
-        self.here.acknowledge(Ack(epoch=standing.their_epoch, up_to=standing.received), 0.0)
+        state = self.there.state
+        self.here.acknowledge(Ack(epoch=state.their_epoch, up_to=state.received), 0.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), FATES, st.booleans()), max_size=12))
@@ -66,9 +66,9 @@ def test_all_arrives_once_and_in_order(rounds: list[tuple[int, list[str], bool]]
         way.carry(fates)
         way.acknowledge()
         if restarts:
-            waiting = {number: body for number, body in enumerate(posted, 1) if number > way.there.standing.received}
-            way.here = Channel.restored("alpha", "beta", way.here.standing, waiting)
-            way.there = Channel.restored("beta", "alpha", way.there.standing, {})
+            waiting = {number: body for number, body in enumerate(posted, 1) if number > way.there.state.received}
+            way.here = Channel.restored("alpha", "beta", way.here.state, waiting)
+            way.there = Channel.restored("beta", "alpha", way.there.state, {})
         way.here.send_again()
     way.carry([])
     for envelope in way.late:
@@ -153,7 +153,7 @@ def test_a_receiver_that_lost_its_state_goes_on_where_nobody_has_what_comes() ->
     here.send_again()
     there = Channel("beta", "alpha", ChannelState(1))
     assert [there.take(one) for one in reversed(here.sendable(0.0))] == ["early", "new"]
-    assert there.standing.received == 4
+    assert there.state.received == 4
 
 
 @pytest.mark.parametrize("up_to", [-1, 0, 7, 1 << 62])
@@ -259,7 +259,7 @@ def test_the_first_envelope_of_a_series_can_be_put_off_too() -> None:
     here.kept()
     (first,) = here.sendable(0.0)
     assert there.take(first, wait=1.0) == "slowed"
-    assert there.standing == ChannelState(1)
+    assert there.state == ChannelState(1)
     ack = there.acknowledgement(0.0)
     assert ack is not None
     assert (ack.up_to, ack.slow) == (0, 1.0)

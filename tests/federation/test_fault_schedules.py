@@ -76,9 +76,9 @@ def test_a_node_that_acknowledges_what_it_has_not_taken_is_found_out(monkeypatch
 
     def take_gaps(channel: Channel, envelope: Envelope, **limits: Any) -> Verdict:
         if take(channel, envelope, **limits) == "early":
-            channel.standing.received = envelope.number
+            channel.state.received = envelope.number
             return "new"
-        return "known" if envelope.number < channel.standing.received else "new"
+        return "known" if envelope.number < channel.state.received else "new"
 
     monkeypatch.setattr(Channel, "take", take_gaps)
     assert set(Simulation(1).run(MESSAGES, FAULT_COUNT).counts) & {"lost", "doubled"}

@@ -167,7 +167,7 @@ async def test_nothing_is_typed_where_everything_is_paused(machines: Machines) -
 
         async def paused() -> bool:
             links = [*await alpha.links(), *await beta.links()]
-            return all(link.relay.standing.paused for link in links)
+            return all(link.relay.state.paused for link in links)
 
         await wait_until_async(refused, PATIENCE, "the message to be refused")
         await until_link(beta, result.link)

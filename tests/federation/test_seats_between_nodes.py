@@ -136,7 +136,7 @@ def test_a_pause_of_everything_on_the_node_of_a_participant_pauses_the_relay() -
     two = Two()
     two.beta.take(two.beta.machine.pause("", 0.0, paused=True))
     opened(two, ANN, away(BOB))
-    assert two.alpha.machine.relays.found("relay-1").standing.paused
+    assert two.alpha.machine.relays.found("relay-1").state.paused
 
 
 def test_receipts_of_each_listener_come_back(two: Two) -> None:

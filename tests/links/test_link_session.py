@@ -163,13 +163,13 @@ async def test_a_muted_side_is_not_heard_until_it_is_unmuted(linked):
     await linked.start("Bob")
     async with linked.link(LinkPolicy(budget=1)) as session:
         session.toggle_mute(2)
-        await linked.until(lambda: [*session.now.relay.standing.muted] == [linked.panes["Bob"]], "the mute")
+        await linked.until(lambda: [*session.now.relay.state.muted] == [linked.panes["Bob"]], "the mute")
         linked.types("Bob", "begin")
         await linked.until(lambda: linked.of(RelayWithheld), "the output of a muted side")
         assert [(event.speaker, event.reason) for event in linked.of(RelayWithheld)] == [("Bob (2)", "muted")]
         assert linked.of(RelayDelivered) == []
         session.toggle_mute(2)
-        await linked.until(lambda: not session.now.relay.standing.muted, "the end of the mute")
+        await linked.until(lambda: not session.now.relay.state.muted, "the end of the mute")
         linked.types("Bob", "again")
         await linked.until(lambda: linked.heard("Ann"), "its next output")
         assert linked.heard("Ann")[0] == "[From Bob] answer 2"

@@ -143,7 +143,7 @@ class Conversation:
         answers = self.folder / f"{name}.json"
         ways = WAYS[(self.number * 2 + (name == "Bob")) % len(WAYS)]
         words = [sys.executable, "-m", "streamrelay.testing.agent", "--log", str(log), "--answers", str(answers)]
-        words += ["--works", "0.4", "--asks", "any", "--asks-amid-work"] if self._asks else ["--works", "0.1"]
+        words += ["--works", "0.4", "--asks", "any", "--asks-during-work"] if self._asks else ["--works", "0.1"]
         pane = self.tmux.new_session(f"{name}{self.number}", [*words, *ways], columns=90, lines=30)
         pid = int(self.tmux.run("display-message", "-p", "-t", pane, "#{pane_pid}"))
         party = Party(name, log, pane, ways, pid)

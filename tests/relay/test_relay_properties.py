@@ -56,7 +56,7 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
                 events.append(Text(text=line, origin="program", pane=person.pane))
                 events.append(TurnEnded(reason="signal", certain=True, pane=person.pane))
                 machine.speaks_in_turns(person.pane, whole=how == "turn")
-                if not machine.closed and person.pane not in machine.standing.gone:
+                if not machine.closed and person.pane not in machine.state.gone:
                     said[person.pane].append(line)
                 for event in events:
                     effects += machine.handle(event, now)
@@ -79,8 +79,8 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
                 )
             case ("leave", person):
                 effects += machine.leave(person.pane, "pane_gone", now)
-        assert machine.deliveries == made or not machine.standing.suspended_by
-        if step[0] == "wait" and machine.standing.stops and not machine.closed:
+        assert machine.deliveries == made or not machine.state.suspended_by
+        if step[0] == "wait" and machine.state.stops and not machine.closed:
             assert machine.deadline() is None or machine.deadline() > now, (
                 "nothing that waits would be looked at for ever"
             )
@@ -88,13 +88,13 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
     delivered = [effect for effect in effects if isinstance(effect, Deliver)]
     assert len({effect.message_id for effect in delivered}) == len(delivered) == machine.deliveries
     assert all(effect.speaker not in effect.listeners for effect in delivered)
-    assert not machine.standing.budget or machine.deliveries <= machine.standing.budget
+    assert not machine.state.budget or machine.deliveries <= machine.state.budget
     withheld = [e.event for e in effects if isinstance(e, PublishEvent) and isinstance(e.event, RelayWithheld)]
-    assert Counter(event.reason for event in withheld) == machine.standing.withheld
+    assert Counter(event.reason for event in withheld) == machine.state.withheld
     for person in PEOPLE:
         out = [effect.text.split("\n", 2)[2] for effect in delivered if effect.speaker.pane == person.pane]
         kept = [event.text for event in withheld if event.speaker == person.label]
-        waiting = [held.text for held in machine.standing.held if held.pane == person.pane]
+        waiting = [held.text for held in machine.state.held if held.pane == person.pane]
         remaining = iter(said[person.pane])
         assert all(line in remaining for line in out), "in the order in which it was said, each once"
         accounted = Counter(out) + Counter(kept) + Counter(waiting)
@@ -102,5 +102,5 @@ def test_everything_said_is_delivered_once_withheld_or_waits(rules, steps):
         if not machine.closed:
             assert accounted == Counter(said[person.pane])
         received = sum(person in effect.listeners for effect in delivered)
-        traffic = machine.standing.traffic[person.label]
+        traffic = machine.state.traffic[person.label]
         assert (traffic.sent, traffic.received) == (len(out), received)

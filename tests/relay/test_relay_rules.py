@@ -95,7 +95,7 @@ def test_what_a_conversation_costs_each_participant_is_counted(talk):
     conversation.turn(ANN, "hello")
     conversation.turn(BOB, "hi")
     hello, hi = (len(effect.text) for effect in conversation.effects)
-    assert conversation.machine.standing.traffic == {
+    assert conversation.machine.state.traffic == {
         "Ann (1)": Traffic(1, hello, 1, hi),
         "Bob (2)": Traffic(1, hi, 1, hello),
         "Cy (3)": Traffic(0, 0, 2, hello + hi),
@@ -107,7 +107,7 @@ def test_a_stopped_relay_does_nothing_more(talk):
     conversation.machine.pause(0.0)
     conversation.turn(ANN, "held")
     assert conversation.machine.close() == [Close("stopped", 0)]
-    assert conversation.machine.standing.held == []
+    assert conversation.machine.state.held == []
     assert conversation.machine.pause(1.0, paused=False) == []
     assert conversation.machine.mute("%1") == []
     assert conversation.machine.leave("%1", "gone", 1.0) == []
@@ -251,7 +251,7 @@ def test_a_budget_grows_no_further_than_a_budget_may_be():
     machine = RelayMachine("r", [ANN, BOB], Rules(budget=1, when_spent="wait"))
     for _ in range(2):
         machine.extend(10**4300, 0.0)
-    assert machine.standing.budget == MAX_COUNT
+    assert machine.state.budget == MAX_COUNT
     assert msgspec.json.decode(msgspec.json.encode(machine.stored()), type=StoredRelay) == machine.stored()
 
 

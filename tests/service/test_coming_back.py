@@ -29,10 +29,10 @@ async def test_what_was_decided_and_who_was_watched_come_back(stage: Stage):
                 pass
     async with stage.service() as service:
         (again,) = await service.links()
-        assert (again.link_id, again.relay.standing.paused) == (link.link_id, True)
-        assert again.relay.standing.muted == [stage.panes["Bob"]]
+        assert (again.link_id, again.relay.state.paused) == (link.link_id, True)
+        assert again.relay.state.muted == [stage.panes["Bob"]]
         stage.types("Ann", "speak")
-        await wait_until_async(lambda: service._core.machine.found(link.link_id).relay.standing.held, PATIENCE)
+        await wait_until_async(lambda: service._core.machine.found(link.link_id).relay.state.held, PATIENCE)
         assert "answer 1" in [event.text for event in await service.read_since(0, ann) if isinstance(event, Text)]
         await service.pause(False)
         await stage.until_heard("Bob", "[From Ann] answer 1")

@@ -173,7 +173,7 @@ async def test_people_pause_mute_and_stop_everything(stage: Stage):
         await service.pause(True)
         await service.create_link("Ann", "Bob", LinkPolicy(budget=1))
         stage.types("Ann", "speak")
-        held = lambda: service._core.machine.links.links()[0].relay.standing.held  # noqa: E731
+        held = lambda: service._core.machine.links.links()[0].relay.state.held  # noqa: E731
         await wait_until_async(held, PATIENCE, "what Ann says to wait")
         assert (await service.status()).paused
         assert await journaled(service, RelayDelivered) == []

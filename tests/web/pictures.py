@@ -76,7 +76,7 @@ async def scene(house: Household) -> None:
         for name, answers in WORKERS.items():
             file = house.folder / f"{name}.json"
             file.write_text(json.dumps(answers))
-            options = ["--asks-amid-work"] if name == "Reviewer" else []
+            options = ["--asks-during-work"] if name == "Reviewer" else []
             arguments = (str(house.folder / name), "--answers", str(file), *options)
             await client.start_session(StartSession(agent="sprite", title=name, arguments=arguments, cwd="/tmp"))
         for name in (*WORKERS, "tests"):

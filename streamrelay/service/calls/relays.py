@@ -46,23 +46,23 @@ def _relay(core: Core, relay_id: str) -> Relay:
     relay = core.machine.relays.all.get(relay_id)
     if relay is None:
         raise TargetNotFound(f"relay {relay_id} has ended meanwhile")
-    standing = relay.standing
+    state = relay.state
     members = [
         RelayMember(
             session=member.session,
             pane=member.pane,
             name=member.name,
             number=member.number,
-            muted=member.pane in standing.muted,
-            gone=member.pane in standing.gone,
-            traffic=standing.traffic[member.label],
+            muted=member.pane in state.muted,
+            gone=member.pane in state.gone,
+            traffic=state.traffic[member.label],
         )
         for member in relay.participants
     ]
     return Relay(
         relay=relay_id,
         members=members,
-        deliveries=standing.deliveries,
-        budget=standing.budget,
-        paused=standing.paused,
+        deliveries=state.deliveries,
+        budget=state.budget,
+        paused=state.paused,
     )
