@@ -66,7 +66,7 @@ def check_extras(installation: Installation) -> Iterator[Check]:
         if name in installation.extras:
             yield Check(f"extra {name}", "ok", f"installed, for {extra.purpose}")
         else:
-            words = f"not installed; only {extra.purpose} would need it"
+            words = f"not installed; needed only for {extra.purpose}"
             yield Check(f"extra {name}", "ok", words, installation.add_extra(name))
 
 

@@ -78,8 +78,8 @@ def _containing(lines: list[Explanation], text: str) -> list[Explanation]:
     found = [line for line in lines if line.contains(text)]
     if not found:
         raise UsageError(
-            f"no line of this recording ever read {text!r}",
-            hint="case counts, white space does not; without a text, every line is listed",
+            f"no line of this recording contains {text!r}",
+            hint="type it with the same upper and lower case, or leave the text out to list every line",
         )
     return found
 

@@ -16,7 +16,7 @@ from streamrelay_cli.command_group import is_group
 from streamrelay_cli.options import AsJson
 from streamrelay_cli.output import CommandOutput
 
-HEADINGS = ("NAME", "KIND", "TITLE", "KNOWN BY", "KNOWN OF IT", "FROM")
+HEADINGS = ("NAME", "KIND", "TITLE", "RECOGNISED BY", "DESCRIBED", "FROM")
 
 
 @command("profiles", panel=AGENTS, place=40)
@@ -47,9 +47,9 @@ def show(name: Annotated[str, typer.Argument(help="Name of a profile, as listed.
 
 
 def _row(profile: AgentProfile) -> tuple[str, ...]:
-    known_by = [*sorted(profile.reading.commands), *(["signs"] if profile.reading.signs else [])]
-    known = ", ".join(_known(profile)) or "its kind"
-    return (profile.name, profile.kind, profile.title, ", ".join(known_by), known, _origin(profile))
+    recognised_by = [*sorted(profile.reading.commands), *(["signs"] if profile.reading.signs else [])]
+    described = ", ".join(_described_parts(profile)) or "only the kind"
+    return (profile.name, profile.kind, profile.title, ", ".join(recognised_by), described, _origin(profile))
 
 
 def _origin(profile: AgentProfile) -> str:
@@ -58,7 +58,7 @@ def _origin(profile: AgentProfile) -> str:
     return "built in" if Path(profile.source).is_relative_to(shipped) else profile.source
 
 
-def _known(profile: AgentProfile) -> Iterator[str]:
+def _described_parts(profile: AgentProfile) -> Iterator[str]:
     """Yield the names of the parts that a profile has."""
     parts = {pattern.key.partition(".")[0].partition("[")[0] for pattern in profile.patterns} - {"recognise"}
     yield from sorted(parts)

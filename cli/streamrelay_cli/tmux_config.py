@@ -50,11 +50,11 @@ def tmux_command(
     output.lines(
         [
             "# streamrelay: streamrelay tmux >>~/.tmux.conf; tmux source-file ~/.tmux.conf",
-            "# What becomes of the conversation of the pane that is looked at, in the status line.",
+            "# The status line shows the state of the current pane's conversation.",
             f"if-shell -F '#{{m:*{OPTION}*,#{{status-right}}}}' '' {_word(status)}",
-            "# What its program says, in a popup; Ctrl-C closes it.",
+            f"# {watch_key}: shows what the pane's program says, in a popup; Ctrl-C closes it.",
             f"bind-key {_word(watch_key)} run-shell -C {_word(popup)}",
-            "# Links it with the marked pane (prefix m marks one).",
+            f"# {link_key}: links the pane with the marked pane (prefix m marks one).",
             f"bind-key {_word(link_key)} run-shell -C {_word(window)}",
         ]
     )

@@ -10,7 +10,8 @@ from typing import Literal
 
 import regex
 
-DEEPEST = 200
+MAX_DEPTH = 200
+"""Nested arrays and objects."""
 _TRIVIA = regex.compile(r"(?:[ \t\r\n\uFEFF]++|//[^\r\n]*+|/\*.*?\*/)*+", regex.DOTALL)
 _STRING = regex.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+"', regex.DOTALL)
 _SCALAR = regex.compile(r"[-+.\w]++")
@@ -59,7 +60,7 @@ def parse(text: str) -> JsonNode:
     node, at = _value(text, trivia_end(text, 0), 0)
     at = trivia_end(text, at)
     if at < len(text):
-        raise _error(text, at, "something follows the value")
+        raise _error(text, at, "text after the value")
     return node
 
 
@@ -70,20 +71,20 @@ def string(text: str, node: JsonNode) -> str | None:
     try:
         value: str = json.loads(text[node.start : node.end])
     except ValueError as error:
-        raise _error(text, node.start, "no string") from error
+        raise _error(text, node.start, "invalid string") from error
     return value
 
 
 def _value(text: str, at: int, depth: int) -> tuple[JsonNode, int]:
     opening = text[at : at + 1]
     if opening in {"{", "["}:
-        if depth >= DEEPEST:
-            raise _error(text, at, f"deeper than {DEEPEST}")
+        if depth >= MAX_DEPTH:
+            raise _error(text, at, f"more than {MAX_DEPTH} levels")
         return _container(text, at, depth)
     if opening == '"':
         found = _STRING.match(text, at)
         if found is None:
-            raise _error(text, at, "a string that does not end")
+            raise _error(text, at, "unterminated string")
         return JsonNode("string", at, found.end()), found.end()
     found = _SCALAR.match(text, at)
     if found is None:

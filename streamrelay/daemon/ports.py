@@ -1,7 +1,7 @@
 """HTTP on a port: every user of the machine can connect, so an unauthenticated connection gets few resources.
 
-* A request must be complete within `PATIENCE` seconds, with at most `MAX_BYTES` of head and body together; a longer or
-  slower one is cut off. So neither an endless header nor one byte a minute ties anything up.
+* A request must be complete within `REQUEST_TIMEOUT` seconds, and its head and body may have `MAX_BYTES`. The connection
+  of a longer or slower one is closed. So neither an endless header nor a client that sends one byte a minute holds a connection.
 * Connections beyond `MAX_CONNECTIONS` are closed at once.
 
 Answers have no time limit: a stream of events lasts as long as its reader reads, at the reader's pace (broadcast.py).
@@ -16,16 +16,18 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from streamrelay.errors import StreamrelayError
 from streamrelay.web.guard import MAX_BODY_SIZE
 
-PATIENCE = 10.0
+REQUEST_TIMEOUT = 10.0
+"""Seconds in which a request must be complete."""
 MAX_BYTES = MAX_BODY_SIZE + 64 * 1024
+"""Bytes of the head and the body of a request."""
 MAX_CONNECTIONS = 128
 
 
 class PortProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection to a port, with limits on time and size."""
 
     _received = 0
-    _late: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Take a connection, or close it."""
@@ -33,11 +35,11 @@ class PortProtocol(HttpToolsProtocol):
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
         else:
-            self._be_patient()
+            self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
-        self._be_content()
+        self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -51,22 +53,22 @@ class PortProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Start counting bytes and time for this request."""
         self._received = 0
-        self._be_patient()
+        self._start_timer()
         super().on_message_begin()
 
     def on_message_complete(self) -> None:
         """Stop the timer of the request; uvicorn limits the time until the next one."""
-        self._be_content()
+        self._stop_timer()
         super().on_message_complete()
 
-    def _be_patient(self) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(PATIENCE, self.transport.abort)
+    def _start_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(REQUEST_TIMEOUT, self.transport.abort)
 
-    def _be_content(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def listening_on(host: str, port: int, hint: str) -> "closing[socket.socket]":

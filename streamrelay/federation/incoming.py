@@ -192,7 +192,7 @@ def _linked(node: Node, peer: str, body: Linked) -> list[Effect]:
             if node.name < peer:
                 node.post(peer, Wish(link=link_id, what="close"))
                 return []
-            superseded = node.decider.links.sever(*parties, reason="superseded")
+            superseded = node.decider.links.close_link(*parties, reason="superseded")
         # What it takes part in they may know from a link before, and not that it is over.
         suspended_by = node.suspended_for(peer, image.own.session)
         node.post(peer, Suspended(session=image.own.session, by=suspended_by))

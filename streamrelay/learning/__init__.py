@@ -64,15 +64,15 @@ def learn(
 ) -> Proposal:
     """Propose a profile called `name` from a recording, which its evidence calls `source`.
 
-    `title` and `command` are the program's, where the user knows them. Raises RecordingError where nothing shows how
-    the program could be recognised.
+    `title` and `command` are the program's, if the user knows them. Raises RecordingError if the
+    recording has no sign by which to recognise the program.
     """
     seen = observe(recording)
     findings = [_compiled(f) for f in (*recognition(seen, command=command), *states(seen), *fading(seen))]
     findings += [_compiled(f) for f in (*composing(seen), *sending(seen))]
     if not any(isinstance(f, FoundValue) and f.key in {"recognise.commands", "recognise.signs"} for f in findings):
         raise RecordingError(
-            f"{source} does not show how its program could be told: no command, title, state or banner of its own",
+            f"{source} has no sign of its program: no command, title, state or banner of its own",
             hint="name its command: --command NAME; or record it from its start, to catch its banner or title",
         )
     called = title or name_of(seen) or name

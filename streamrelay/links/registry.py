@@ -85,7 +85,7 @@ class LinkRegistry:
 
     @classmethod
     def restored(cls, stored: StoredLinks, texts: NoticeTexts | None = None) -> Self:
-        """Restore the stored links. Suspensions are not stored: a relay or gathering that lasts suspends them again."""
+        """Restore the stored links. Suspensions are not stored: a running relay or gathering suspends them again."""
         registry = cls(texts)
         for link in stored.links:
             machine = RelayMachine.restored(link.relay)
@@ -114,7 +114,7 @@ class LinkRegistry:
         """Whether no link and no listener is left."""
         return not self._entries and not self._listeners
 
-    # Who is linked with whom
+    # Links
 
     def create(
         self, a: Party, b: Party, *, link_id: str, at: float, policy: LinkPolicy | None = None
@@ -138,7 +138,7 @@ class LinkRegistry:
         created = LinkCreated(
             link=link_id, parties=(a.session, b.session), titles=(a.title, b.title), budget=policy.budget
         )
-        return entry.link(), [PublishEvent(created), *self._suspend(entry)]
+        return entry.link(), [PublishEvent(created), *self._update_suspension(entry)]
 
     def links(self) -> list[Link]:
         """Return all links."""
@@ -154,14 +154,14 @@ class LinkRegistry:
         entry = self._entries.get(frozenset((session, other)))
         return None if entry is None else entry.machine.refusal(entry.pane_of(session), text, now)
 
-    def carry(
+    def deliver(
         self, session: str, other: str, text: str, *, message_id: str, now: float, typing: DeliveryPolicy | None = None
     ) -> list[Effect]:
         """Deliver a message of one side to the other over their link; do nothing without a link."""
         entry = self._entries.get(frozenset((session, other)))
         if entry is None:
             return []
-        return self._consequences(
+        return self._link_effects(
             entry, entry.machine.send(entry.pane_of(session), text, message_id, now, policy=typing)
         )
 
@@ -169,7 +169,7 @@ class LinkRegistry:
         """Return the links of one session."""
         return [entry.link() for entry in self._of(session)]
 
-    # What people and sessions decide
+    # Decisions of people and sessions
 
     def extend(self, session: str, other: str, deliveries: int, now: float) -> list[Effect]:
         """Add to a link's budget, and reopen a spent link; do nothing without a link or a budget."""
@@ -178,11 +178,11 @@ class LinkRegistry:
             return []
         made = entry.machine.deliveries
         released = entry.machine.extend(deliveries, now)
-        told = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.state.budget)
+        extended = LinkExtended(link=entry.link_id, deliveries=made, budget=entry.machine.state.budget)
         notices = self._notify(entry, "extended", self._texts.extended, entry.machine.participants)
-        return [PublishEvent(told), *notices, *self._consequences(entry, released)]
+        return [PublishEvent(extended), *notices, *self._link_effects(entry, released)]
 
-    def sever(
+    def close_link(
         self, session: str, other: str, *, by: str = "", last_words: str = "", reason: str = "closed"
     ) -> list[Effect]:
         """End a link and notify each side that did not ask for it, after delivering the `last_words` of the side `by`.
@@ -198,16 +198,16 @@ class LinkRegistry:
             text = filled(self._texts.frame, name=speaker.name, number=speaker.number, text=last_words)
             others = tuple(p for p in entry.machine.participants if p is not speaker)
             effects.append(Notice(f"{entry.link_id}-last", others, text))
-        return [*effects, *self._consequences(entry, entry.machine.close(reason), by=by)]
+        return [*effects, *self._link_effects(entry, entry.machine.close(reason), by=by)]
 
     def end_session(self, session: str, reason: str, now: float) -> list[Effect]:
         """End a session's links and listeners, and notify its peers and callers."""
         effects: list[Effect] = []
         for entry in self._of(session):
             left = entry.machine.leave(entry.pane_of(session), reason, now)
-            effects += self._consequences(entry, left, by=session)
+            effects += self._link_effects(entry, left, by=session)
         self._suspended.pop(session, None)
-        effects += self._tell_stop(session, reason, self._texts.gone)
+        effects += self._notify_callers(session, reason, self._texts.gone)
         for key in [key for key in self._listeners if key[0] == session]:
             del self._listeners[key]
         return effects
@@ -218,13 +218,13 @@ class LinkRegistry:
             self._suspended[session] = by
         else:
             self._suspended.pop(session, None)
-        return [effect for entry in self._of(session) for effect in self._suspend(entry)]
+        return [effect for entry in self._of(session) for effect in self._update_suspension(entry)]
 
     def pause(self, now: float, *, paused: bool = True, link_id: str = "") -> list[Effect]:
         """Pause or resume all links, or one."""
         effects: list[Effect] = []
         for entry in [entry for entry in self._entries.values() if link_id in {"", entry.link_id}]:
-            effects += self._consequences(entry, entry.machine.pause(now, paused=paused))
+            effects += self._link_effects(entry, entry.machine.pause(now, paused=paused))
         return effects
 
     def mute(self, session: str, *, muted: bool = True) -> list[Effect]:
@@ -233,7 +233,7 @@ class LinkRegistry:
         for entry in self._of(session):
             for party, unheard in zip(entry.parties, ("from_b", "from_a"), strict=True):
                 if party.session == session and entry.policy.direction != unheard:
-                    effects += self._consequences(entry, entry.machine.mute(party.pane, muted=muted))
+                    effects += self._link_effects(entry, entry.machine.mute(party.pane, muted=muted))
         return effects
 
     def listen(self, caller: Party, target: Party, *, listener_id: str) -> bool:
@@ -247,11 +247,13 @@ class LinkRegistry:
         return True
 
     def drop_listener(self, listener_id: str, reason: str) -> list[Effect]:
-        """Tell the caller of one listener that its target cannot be heard any more, and forget the listener."""
+        """End one listener, and notify its caller that the target has ended."""
         keys = [key for key, listener in self._listeners.items() if listener.listener_id == listener_id]
-        return [effect for key in keys for effect in self._tell_stop(key[1], reason, self._texts.gone, caller=key[0])]
+        return [
+            effect for key in keys for effect in self._notify_callers(key[1], reason, self._texts.gone, caller=key[0])
+        ]
 
-    # What is heard
+    # Events of the sessions
 
     def speaks_in_turns(self, pane: str, whole: bool) -> None:  # the flag is the message
         """Set whether links deliver a pane's output by whole turns from here on."""
@@ -265,14 +267,14 @@ class LinkRegistry:
             return self.leave(event.pane, event.reason, now)
         effects: list[Effect] = []
         for entry in [entry for entry in self._entries.values() if entry.has(event.pane)]:
-            effects += self._consequences(entry, entry.machine.handle(event, now))
+            effects += self._link_effects(entry, entry.machine.handle(event, now))
         if isinstance(event, TurnEnded) and event.reason != "superseded":
             for session in {each.target.session for each in self._listeners.values() if each.target.pane == event.pane}:
-                effects += self._tell_stop(session, event.reason, self._texts.stopped)
+                effects += self._notify_callers(session, event.reason, self._texts.stopped)
         return effects
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
-        """Take the end of a pane's session or program."""
+        """End what a pane's session takes part in, because the session or its program has ended."""
         parties = [party for entry in self._entries.values() for party in entry.parties]
         parties += [party for each in self._listeners.values() for party in (each.caller, each.target)]
         effects: list[Effect] = []
@@ -289,15 +291,15 @@ class LinkRegistry:
         """Advance the clock."""
         effects: list[Effect] = []
         for entry in [entry for entry in self._entries.values() if entry.is_due(now)]:
-            effects += self._consequences(entry, entry.machine.advance(now))
+            effects += self._link_effects(entry, entry.machine.advance(now))
         return effects
 
-    # What follows
+    # Effects
 
     def _of(self, session: str) -> list[_Entry]:
         return [entry for pair, entry in self._entries.items() if session in pair]
 
-    def _consequences(self, entry: _Entry, effects: Iterable[Effect], by: str = "") -> list[Effect]:
+    def _link_effects(self, entry: _Entry, effects: Iterable[Effect], by: str = "") -> list[Effect]:
         """Turn the effects of a link's relay into effects of the link, with its notices and events."""
         self._changed.add(entry.link_id)
         result: list[Effect] = []
@@ -320,7 +322,8 @@ class LinkRegistry:
                     result.append(effect)
         return result
 
-    def _suspend(self, entry: _Entry) -> list[Effect]:
+    def _update_suspension(self, entry: _Entry) -> list[Effect]:
+        """Suspend a link if one of its sides is in a relay or gathering, or resume it."""
         by = next((self._suspended[party.session] for party in entry.parties if party.session in self._suspended), "")
         if entry.machine.state.suspended_by == by:
             return []
@@ -339,17 +342,18 @@ class LinkRegistry:
             effects.append(Notice(message_id, (listener,), text))
         return effects
 
-    def _tell_stop(self, target: str, reason: str, template: str, *, caller: str = "") -> list[Effect]:
+    def _notify_callers(self, target: str, reason: str, template: str, *, caller: str = "") -> list[Effect]:
+        """End the listeners to a target, of one caller or of all, and send each caller its notice."""
         effects: list[Effect] = []
         for key in [key for key in self._listeners if key[1] == target and caller in {"", key[0]}]:
             listener = self._listeners.pop(key)
-            told = Participant(
+            participant = Participant(
                 listener.caller.session, listener.caller.pane, listener.caller.title, 1, listener.caller.session_name
             )
-            effects.append(PublishEvent(StopNotified(caller=told.session, target=target, reason=reason)))
+            effects.append(PublishEvent(StopNotified(caller=participant.session, target=target, reason=reason)))
             if template:
                 text = notice_text(template, title=listener.target.title, deliveries=0)
-                effects.append(Notice(listener.listener_id, (told,), text))
+                effects.append(Notice(listener.listener_id, (participant,), text))
         return effects
 
 

@@ -100,7 +100,7 @@ class LinkSession:
 
     def close(self, by: str, last_words: str = "") -> None:
         """Close the link for one side (its session) after delivering its last words, and notify the other side."""
-        self._runner.decide(lambda _: self._registry.sever(*self._sessions, by=by, last_words=last_words))
+        self._runner.decide(lambda _: self._registry.close_link(*self._sessions, by=by, last_words=last_words))
 
     def toggle_pause(self) -> None:
         """Pause the link, or resume it and deliver the output that waited."""
@@ -120,7 +120,7 @@ class LinkSession:
 
     def stop(self) -> None:
         """End the link for the attending person."""
-        self._runner.decide(lambda _: self._registry.sever(*self._sessions, reason="stopped"))
+        self._runner.decide(lambda _: self._registry.close_link(*self._sessions, reason="stopped"))
 
     @property
     def _paused(self) -> bool:
@@ -131,7 +131,7 @@ class LinkSession:
         note(event, self._registry)
         match event:
             case LinkSpent() if not self._attended:
-                self._runner.decide(lambda _: self._registry.sever(*self._sessions, reason="spent"))
+                self._runner.decide(lambda _: self._registry.close_link(*self._sessions, reason="spent"))
             case LinkClosed():
                 self.closed = event
             case _:

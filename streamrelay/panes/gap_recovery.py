@@ -54,7 +54,7 @@ class GapRecovery:
         """The generation of tmux's history whose rows are counted here, if tmux counts them."""
         self._unknown = 0
         self._shallow_until = 0.0
-        self._asked: deque[RecoveryQuery] = deque()
+        self._pending: deque[RecoveryQuery] = deque()
         """The pending queries."""
 
     def note(self, reason: str) -> None:
@@ -63,33 +63,33 @@ class GapRecovery:
 
     def disconnected(self) -> None:
         """Forget the pending queries: the connection has ended."""
-        self._asked.clear()
+        self._pending.clear()
 
     def question(self, pane: str, now: float, *, seeded: bool) -> str:
         """Return the command line that queries the pane's state and, after a gap, the missing output.
 
-        It counts as pending until `answered` or `take_back`.
+        The query is pending until `answered` or `take_back`.
         """
         if not seeded or self.reason is None:
-            self._asked.append(RecoveryQuery(ends_pause=not seeded))
+            self._pending.append(RecoveryQuery(ends_pause=not seeded))
             return snapshot_line(pane) if seeded else " ; ".join((skip_line(pane), snapshot_line(pane)))
         depth = self._depth(now)
-        self._asked.append(RecoveryQuery(ends_pause=True, depth=depth))
+        self._pending.append(RecoveryQuery(ends_pause=True, depth=depth))
         return recovery_line(pane, depth)
 
     def take_back(self) -> None:
         """Note that the last query was not sent, so that the next reply belongs to another one."""
-        if self._asked:
-            self._asked.pop()
+        if self._pending:
+            self._pending.pop()
 
     def answered(self) -> RecoveryQuery:
         """Remove and return the first pending query, which has its reply."""
-        return self._asked.popleft() if self._asked else RecoveryQuery()
+        return self._pending.popleft() if self._pending else RecoveryQuery()
 
     @property
     def ends_pause(self) -> bool:
         """Whether a pending query ends a pause, so that its reply contains the output that the pause drops."""
-        return any(asked.ends_pause for asked in self._asked)
+        return any(query.ends_pause for query in self._pending)
 
     def moved(self, info: PaneInfo, at: float) -> list[Input]:
         """Note that the pane moved to the place in `info` at `at` (stream time); output may be late until `arrived`."""
@@ -111,7 +111,8 @@ class GapRecovery:
     def recover(self, held: TmuxRows, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Input], bool]:
         """Return the entries that restore missing output or report its loss, and whether nothing is lost.
 
-        `now` is loop time, `at` stream time; with `paints`, rows are not lines.
+        `now` is loop time, `at` stream time. With `paints`, rows are not lines, so tmux's history
+        is not searched for them.
         """
         reason, self.reason = self.reason or "", None
         found = None if paints else missed(self._known, held)
@@ -131,7 +132,7 @@ class GapRecovery:
         return entries, found is not None and found.whole
 
     def _depth(self, now: float) -> int:
-        """Return the history rows to request: none soon after a useless request; tmux until 3.5a leaks replies."""
+        """Return the history rows to request: none soon after a useless request, as tmux until 3.5a leaks replies."""
         return 0 if now < self._shallow_until else MAX_DEPTH
 
     @property

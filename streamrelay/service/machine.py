@@ -191,7 +191,7 @@ class ServiceMachine:
         if sending.then == "close":
             return self._send_last(sending, caller, sent)
         if sent.link is not None:
-            effects = self.links.carry(
+            effects = self.links.deliver(
                 caller.session,
                 target.session,
                 sending.text,
@@ -251,7 +251,7 @@ class ServiceMachine:
             check_last_words(link, by, last_words, self.settings)
             self.part(link)
         reason = "closed" if by else "stopped"
-        return self.links.sever(a.session, b.session, by=by, last_words=last_words, reason=reason)
+        return self.links.close_link(a.session, b.session, by=by, last_words=last_words, reason=reason)
 
     def part(self, link: Link) -> None:
         """Keep two sessions from linking again by themselves, if their closed link waited for a person."""
@@ -264,7 +264,7 @@ class ServiceMachine:
         for link in self.links.links():
             if link.link_id == link_id:
                 return link
-        raise TargetNotFound(f"there is no link {link_id}", hint="`streamrelay status` lists them")
+        raise TargetNotFound(f"there is no link {link_id}", hint="list the links: streamrelay status")
 
     def open_relay(self, relay_id: str, participants: Sequence[Participant], rules: Rules, now: float) -> list[Effect]:
         """Open a relay; raises SessionTaken for a session in another one, and UsageError for invalid participants."""

@@ -1,7 +1,7 @@
-"""A private Redis server: own socket, own folder, nothing of the system's, gone when the block ends.
+"""A private Redis server with its own socket and folder, which ends with the `with` block.
 
 It listens on a unix socket only, and syncs an append-only file before it acknowledges a command. After `kill` and
-`start` it therefore has every entry that it acknowledged. With `appendfsync everysec` it would not: Redis postpones
+`start` it therefore has every entry that it acknowledged. With `appendfsync everysec` it would not: Redis delays
 its write by up to two seconds while an fsync runs, and a kill in that time loses acknowledged entries.
 """
 
@@ -33,9 +33,9 @@ class PrivateRedis:
     """
 
     def __init__(self, binary: str | None = None, *options: str, within: Sequence[str] = ()) -> None:
-        """`options` are words of redis-server's command line, as `--maxmemory 1mb`.
+        """`options` are options of redis-server, such as `--maxmemory 1mb`.
 
-        `within` is a command that runs the server somewhere else, as `ip netns exec NAME`.
+        `within` is a command that runs the server elsewhere, such as `ip netns exec NAME`.
         """
         self.binary = binary or redis_binary()
         self._options = options
@@ -64,8 +64,8 @@ class PrivateRedis:
             self._temporary.cleanup()
 
     def start(self) -> None:
-        """Start it, with what it had before; returns when it answers."""
-        # redis-check-rdb is the same program, and goes by the name under which it is run.
+        """Start the server with its earlier data; return when it answers."""
+        # redis-check-rdb is the same program, and acts by the name under which it is started.
         server = self.directory / _SERVER
         if not server.is_symlink():
             server.symlink_to(shutil.which(self.binary) or self.binary)
@@ -93,7 +93,7 @@ class PrivateRedis:
             raise
 
     def kill(self) -> None:
-        """End it as a power cut of its process would: at once."""
+        """Kill the server at once, as a crash would."""
         if self._process is None:
             return
         self._process.kill()
@@ -102,13 +102,13 @@ class PrivateRedis:
         self.socket_path.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Lose all that it had, while it is not there."""
+        """Delete all data of the server, which must not be running."""
         for path in sorted(self.directory.rglob("*.aof*")):
             path.unlink()
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop its answers for the length of the block while connections stay open: a partition."""
+        """Keep the server from answering inside the block, with its connections open: a partition."""
         assert self._process is not None  # noqa: S101  # it is entered
         self._process.send_signal(signal.SIGSTOP)
         try:
@@ -129,6 +129,6 @@ class PrivateRedis:
 
 
 def redis_binary() -> str:
-    """Return the redis-server that is to be used; redis-check-rdb is the same program, called by another name."""
+    """Return the name of the server program; redis-check-rdb is the same program under another name."""
     named = os.environ.get("STREAMRELAY_REDIS")
     return named or next(filter(shutil.which, (_SERVER, "redis-check-rdb")), _SERVER)

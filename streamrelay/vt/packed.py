@@ -1,8 +1,8 @@
-"""Rows in the least memory: the cells of many rows in one piece of UTF-8, their styles in another.
+"""Packs rows to save memory: the cells of many rows are one UTF-8 string, their styles another.
 
-A row that was drawn is an object with a string or two, in Python's widest form where a single emoji is in it: some
-400 bytes of CJK text, 320 of coloured text. Packed by the dozen, as history has them, they are 130 and 115, at the cost
-of a microsecond. A screen that rests is squeezed as well.
+An unpacked row is an object with one or two strings. Python stores a string with one emoji in four bytes a character.
+So a row takes about 400 bytes for CJK text and 320 for coloured text. In packs of `PACKED_ROWS`, as the history holds
+them, it takes 130 and 115 bytes; unpacking costs a microsecond. The rows of an idle screen are compressed as well.
 """
 
 from array import array
@@ -16,13 +16,13 @@ from streamrelay.vt.widths import STUB
 
 PACKED_ROWS: Final = 64
 """Rows that are packed at once."""
-_STUB = "\x01"  # which no cell holds, and which takes one byte instead of three
+_STUB = "\x01"  # no cell holds it, and it takes one byte instead of three
 _FAST = 1
 _CODING = "utf-8", "surrogatepass"  # the number of a style may be that of a surrogate
 
 
 class Packed:
-    """Rows that only ever are read; `rows` makes them anew each time."""
+    """Rows that can only be read; `rows` unpacks them again at each call."""
 
     __slots__ = ("_cells", "_ends", "_look_ends", "_looks", "_squeezed", "_symbols", "_wrapped")
 
@@ -40,7 +40,7 @@ class Packed:
         return len(self._ends) - 1
 
     def squeeze(self) -> None:
-        """Take even less memory; each look at any row costs as much as one at all of them from here on."""
+        """Compress the rows; from here on, reading one row costs as much as reading all of them."""
         if not self._squeezed:
             self._squeezed = True
             self._cells, self._looks = compress(self._cells, _FAST), compress(self._looks, _FAST)
@@ -72,5 +72,5 @@ class Packed:
         return [row.text.rstrip(" ") for row in self.rows(start, stop)]
 
     def wraps(self, index: int) -> bool:
-        """Whether the row goes on in the next one."""
+        """Return whether the row is soft-wrapped into the next one."""
         return index in self._wrapped

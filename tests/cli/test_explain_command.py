@@ -67,7 +67,7 @@ def test_only_one_turn_and_with_nothing_known_of_the_program(cli):
 def test_a_text_that_never_stood_there_is_an_error(cli):
     explained = cli.run("explain", TOOL, "never\x1b[2Jpainted", server=False)
     assert (explained.returncode, explained.stdout) == (errors.UsageError.exit_code, "")
-    assert explained.stderr.startswith("error: no line of this recording ever read")
+    assert explained.stderr.startswith("error: no line of this recording contains")
     assert "\x1b" not in explained.stderr
 
 

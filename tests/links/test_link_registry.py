@@ -160,7 +160,7 @@ def test_what_checkpoints_begin_with_is_configured():
 def test_either_side_closes_with_its_last_words_and_the_other_is_told():
     registry = linked(LinkPolicy(budget=1))
     turn(registry, ANN, "the only delivery")
-    effects = registry.sever("s-bob", "s-ann", by="s-bob", last_words="Goodbye.")
+    effects = registry.close_link("s-bob", "s-ann", by="s-bob", last_words="Goodbye.")
     last, event, notice = effects
     assert isinstance(last, Notice)
     assert (last.text, last.listeners[0].session) == ("[From Bob's work] Goodbye.", "s-ann")
@@ -170,11 +170,11 @@ def test_either_side_closes_with_its_last_words_and_the_other_is_told():
     assert "Bob's work has closed the link" in notice.text
     assert registry.closed
     assert turn(registry, ANN, "still there?") == []
-    assert registry.sever("s-bob", "s-ann", by="s-bob", last_words="Again.") == []
+    assert registry.close_link("s-bob", "s-ann", by="s-bob", last_words="Again.") == []
 
 
 def test_a_person_who_ends_a_link_need_not_be_told():
-    effects = linked().sever("s-ann", "s-bob", reason="stopped")
+    effects = linked().close_link("s-ann", "s-bob", reason="stopped")
     assert [type(event) for event in told(effects)] == [LinkClosed]
     assert notices(effects) == {}
 
@@ -306,7 +306,7 @@ def test_the_texts_are_the_users():
     effects = turn(registry, ANN, "hello")
     assert crossed(effects) == [("s-bob", "<Ann's work> hello")]
     assert notices(effects) == {}
-    assert notices(registry.sever("s-ann", "s-bob", by="s-ann")) == {"s-bob": "Ann's work left after 1"}
+    assert notices(registry.close_link("s-ann", "s-bob", by="s-ann")) == {"s-bob": "Ann's work left after 1"}
     for wrong in (
         NoticeTexts(frame="nothing said"),
         NoticeTexts(spent="{budget}"),
