@@ -1,7 +1,7 @@
 """HTTP on a port: every user of the machine can connect, so an unauthenticated connection gets few resources.
 
-* A request must be complete within `REQUEST_TIMEOUT` seconds, and its head and body may have `MAX_BYTES`. The connection
-  of a longer or slower one is closed. So neither an endless header nor a client that sends one byte a minute holds a connection.
+* A request must be complete within `REQUEST_TIMEOUT` seconds, and its head and body may have `MAX_BYTES`; a longer or
+  slower one is cut off. So neither an endless header nor a client that sends one byte a minute holds a connection.
 * Connections beyond `MAX_CONNECTIONS` are closed at once.
 
 Answers have no time limit: a stream of events lasts as long as its reader reads, at the reader's pace (broadcast.py).

@@ -28,7 +28,7 @@ def test_profiles_are_listed_with_where_they_are_from(cli, agents_d):
     (agents_d / "mine.toml").write_text(MINE)
     listed = cli.run("profiles", server=False, XDG_CONFIG_HOME=config(agents_d))
     heading, *rows = listed.stdout.splitlines()
-    assert heading.split() == ["NAME", "KIND", "TITLE", "KNOWN", "BY", "KNOWN", "OF", "IT", "FROM"]
+    assert heading.split() == ["NAME", "KIND", "TITLE", "RECOGNISED", "BY", "DESCRIBED", "FROM"]
     assert [row.split()[0] for row in rows] == ["mine", *(profile.name for profile in shipped_profiles())]
     assert rows[0].endswith(str(agents_d / "mine.toml"))
     documents = cli.run("profiles", "--json", server=False, XDG_CONFIG_HOME=config(agents_d)).stdout.splitlines()
