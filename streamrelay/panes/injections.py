@@ -4,7 +4,8 @@ A pasted message is echoed in the streams of all watching processes, but only th
 the others would report the echo as the program's own output. The sender therefore writes each paste, and each Enter
 after it, to a file of the pane (panes/runtime_folder.py) before it asks tmux to type, and each message to the program's
 own API before it sends it. A stream reads that file before it processes pane output. tmux sends the echo only after the
-paste was logged, so no echo overtakes its log entry.
+paste was logged, so no echo overtakes its log entry. A process that begins to watch the pane while such a message is on
+its way learns of it from the file, too.
 
 The file has a line of JSON per note, in the order of the machine's monotonic clock. Only the user can read it; it is
 replaced above `MAX_BYTES` and deleted with its pane. A failing disk costs the note, never the message. Writers on other
@@ -32,9 +33,12 @@ MAX_BYTES = 1 << 20
 SUFFIX = ".injected"
 PENDING = 60.0
 """Seconds for which a new stream waits for the Enter after a paste: it comes at once, or never."""
+HELD = 600.0
+"""Seconds for which a new stream expects a message that was sent by an API: the program may hold it while it works."""
 
-NoteKind = Literal["pasted", "entered", "handed"]
-"""What a note is about: a paste, the Enter after it, or a message that is sent by the program's own API."""
+NoteKind = Literal["pasted", "entered", "handed", "shown"]
+"""What a note is about: a paste, the Enter after it, a message that is sent by the program's own API, or that the
+program has come to such a message."""
 
 _Stamp = tuple[int, int, int]
 
@@ -61,20 +65,24 @@ class InjectionLog:
         self._read_until = 0
 
     def begin(self, since: float | None = None) -> list[InjectionNote]:
-        """Return the notes after `since` (monotonic seconds); without `since`, the pastes whose Enter is still to come.
+        """Return the notes after `since` (monotonic seconds); without `since`, those of messages that are not over.
 
-        `news` begins after the notes written so far.
+        These are the pastes whose Enter is still to come, and the messages sent by an API that the program has not come
+        to. `news` begins after the notes written so far.
         """
         notes = self.news()
         if since is not None:
             return [note for note in notes if note.at > since * 1e9]
         pending: dict[tuple[str, str], InjectionNote] = {}
-        oldest = time.monotonic_ns() - int(PENDING * 1e9)
+        now = time.monotonic_ns()
         for note in notes:
-            if note.kind == "pasted" and note.at > oldest:
-                pending[note.by, note.message_id] = note
-            elif note.kind == "entered":
+            if note.kind == "entered":
                 pending.pop((note.by, note.message_id), None)
+            elif note.kind == "shown":
+                # Another process may have gone on where the sender ended.
+                pending = {key: each for key, each in pending.items() if key[1] != note.message_id}
+            elif note.at > now - int((PENDING if note.kind == "pasted" else HELD) * 1e9):
+                pending[note.by, note.message_id] = note
         return list(pending.values())
 
     def news(self) -> list[InjectionNote]:

@@ -11,7 +11,7 @@ bytes that were read, so the runtime renders those first.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Literal
 
 from streamrelay.batch import Batch
@@ -32,7 +32,7 @@ from streamrelay.delta.layout.dialogs import Dialog
 from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import ClosedReason, NeedKind, PaneClosed
+from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed, Text, TurnStarted
 from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Listener, Listeners
@@ -97,6 +97,8 @@ class PaneRuntime:
         self._witness = None if witnesses is None else WitnessWatch(witnesses, info.pane, self._hear_witness)
         self._past_messages: dict[str, bool] = {}
         """The messages that an earlier process noted in the stream, and whether it noted their Enter."""
+        self._handed: set[str] = set()
+        """The messages that were sent by the program's own API and that it has not come to."""
 
     def _new_stream(self) -> DeltaStream:
         info = self.info
@@ -273,6 +275,7 @@ class PaneRuntime:
             return
         if self._injections is not None:
             self._injections.note("handed", message_id, text)
+            self._handed.add(message_id)
         self.catch_up()
         self._enter(HandedOver(self._now(), self.info.pane, message_id, text))
 
@@ -336,10 +339,21 @@ class PaneRuntime:
     def _tell(self, entry: Input) -> None:
         if self._record_input is not None:
             self._record_input(entry)
-        self._listeners.hear(self._stream.apply(entry))
+        batch = self._stream.apply(entry)
+        if self._handed:
+            self._note_shown(batch)
+        self._listeners.hear(batch)
         self._listeners.wake()
         if self._witness is not None and self.phase not in {"resuming", "closed"}:
             self._witness.look(self, self.info.pid)
+
+    def _note_shown(self, events: Iterable[Event]) -> None:
+        """Tell other processes of each message that the program has come to: those that begin now must not await it."""
+        for event in events:
+            if isinstance(event, TurnStarted | Text) and event.message_id in self._handed:
+                self._handed.discard(event.message_id)
+                if self._injections is not None and self.phase != "resuming":
+                    self._injections.note("shown", event.message_id)
 
     def _set_timer(self, *, not_before: float = 0.0) -> None:
         """Set the timer for the next deadline; waiting bytes are rendered before it."""

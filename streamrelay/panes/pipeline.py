@@ -67,6 +67,8 @@ class PanePipeline(PaneRuntime):
                 command = entry.command
             elif isinstance(entry, Pasted | Submitted | HandedOver):
                 self._past_messages[entry.message_id] = not isinstance(entry, Pasted)
+            if isinstance(entry, HandedOver):
+                self._handed.add(entry.message_id)
             self._enter(entry)
         self.info = replace(self.info, command=command)
         self._record_input = record_input

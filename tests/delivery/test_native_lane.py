@@ -1,6 +1,7 @@
 """A native lane against a scripted agent with an HTTP API on loopback: what arrives, and what the receipts say."""
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -134,6 +135,64 @@ async def test_messages_go_past_a_draft_once_and_in_order_and_the_busy_agent_hol
     assert [agent.states(f"m{number}") for number in range(3)] == [HANDED_OVER] * 3
     assert [agent.reason(f"m{number}", "submitted") for number in range(3)] == ["", "held", "held"]
     assert f"> {DRAFT}" in agent.screen
+
+
+WATCHER = """
+import asyncio, pathlib, sys
+import streamrelay
+from streamrelay.events import Text
+from tests.delivery.test_native_lane import scripted
+
+async def main(tmux, path, pane, at_most):
+    async with streamrelay.connect(tmux=tmux, socket_path=path, profiles=[scripted()]) as server:
+        async with server.watch(pane) as stream:
+            print("watching", flush=True)
+            async with asyncio.timeout(float(at_most)):
+                async for event in stream:
+                    if isinstance(event, Text):
+                        print(event.origin, event.message_id, event.text, sep="|", flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class Watcher:
+    """Another process that watches the pane, from now on."""
+
+    def __init__(self, agent: ApiPane) -> None:
+        words = [agent.tmux.binary, agent.tmux.socket_path, agent.pane, str(PATIENCE)]
+        self._process = subprocess.Popen([sys.executable, "-c", WATCHER, *words], stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> "Watcher":
+        assert self.line() == "watching"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().rstrip("\n")
+
+
+@pytest.mark.requirement("DLV-10", "DEL-04")
+async def test_a_process_that_begins_to_watch_knows_what_the_api_took_before(agent: ApiPane) -> None:
+    await agent.start("--works", "4.0")
+    async with agent.writer() as writer:
+        await writer.put(Message("m0", "the first"))
+        await wait_until_async(lambda: "turn_started" in agent.states("m0"), PATIENCE)
+        await writer.put(Message("m1", "the second"))
+        await wait_until_async(lambda: "submitted" in agent.states("m1"), PATIENCE)
+        assert agent.reason("m1", "submitted") == "held"
+        with await asyncio.to_thread(Watcher, agent) as watcher:
+            lines: list[str] = []
+            while "program|None|answer 2" not in lines:
+                lines.append(await asyncio.to_thread(watcher.line))
+                assert lines[-1], lines
+        await agent.until_over("m0", "m1")
+    assert "injected|m1|the second" in lines
+    assert not any(line.startswith("typed|") for line in lines)
 
 
 @pytest.mark.requirement("DLV-10")

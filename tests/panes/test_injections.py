@@ -10,7 +10,7 @@ import pytest
 
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.events import Injected, Text
-from streamrelay.panes.injections import MAX_BYTES, PENDING, InjectionLog, find_notes
+from streamrelay.panes.injections import HELD, MAX_BYTES, PENDING, InjectionLog, find_notes
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
@@ -49,6 +49,30 @@ def test_a_stream_that_begins_hears_of_pastes_without_their_enter():
     one.note("entered", "m1")
     one.note("pasted", "m2", "pending")
     assert [note.message_id for note in InjectionLog(SERVER, "%1").begin()] == ["m2"]
+
+
+def test_a_new_stream_knows_of_the_messages_that_an_api_took_and_the_program_has_not_come_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = InjectionLog(SERVER, "%1"), InjectionLog(SERVER, "%1")
+    for message_id in ("m1", "m2", "m3"):
+        one.note("handed", message_id, f"text of {message_id}")
+    one.note("shown", "m1")
+    two.note("shown", "m3")
+    (pending,) = InjectionLog(SERVER, "%1").begin()
+    assert (pending.kind, pending.message_id, pending.text) == ("handed", "m2", "text of m2")
+    later = time.monotonic_ns() + int((HELD + 1) * 1e9)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: later)
+    assert InjectionLog(SERVER, "%1").begin() == []
+
+
+def test_a_message_that_is_typed_after_all_is_over_with_its_enter() -> None:
+    one = InjectionLog(SERVER, "%1")
+    one.note("handed", "m1", "refused")
+    one.note("pasted", "m1", "refused")
+    assert [note.kind for note in InjectionLog(SERVER, "%1").begin()] == ["pasted"]
+    one.note("entered", "m1")
+    assert InjectionLog(SERVER, "%1").begin() == []
 
 
 def test_neither_another_server_of_that_pid_nor_an_old_paste_is_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
