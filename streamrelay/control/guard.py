@@ -20,10 +20,10 @@ _WATCH = 'read -r over || kill -9 "$0"'
 
 
 class ClientGuard:
-    """The shell that waits for the end of a child of this process.
+    """The shell that waits for the end of this process, and then kills a child of it.
 
-    Made before that child, so that none is started where descriptors have run out; then `watch` it, `end` that when it
-    is gone, and `close` in any case: the child is killed if `end` was not called.
+    Create the guard before the child, so that no child runs unguarded if descriptors have run out. Call `watch` with
+    the child, `end` when the child is gone, and `close` in any case; `close` without `end` kills the child.
     """
 
     def __init__(self) -> None:
@@ -32,22 +32,22 @@ class ClientGuard:
 
     def watch(self, pid: int) -> None:
         """Start the shell that waits for the end of this process, to end the child `pid`."""
-        # Where there is no shell there is no guard.
+        # Without a shell there is no guard.
         with contextlib.suppress(OSError):
-            # In a session of its own, so that what ends this process by a signal to its group does not end it first.
+            # In its own session, so that a signal to the group of this process does not end the shell first.
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _WATCH, str(pid)],
                 stdin=self._read_end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
 
     async def end(self) -> None:
-        """Call it off."""
+        """Stop watching, because the child is gone."""
         with contextlib.suppress(OSError):
             os.write(self._lifeline, b"over\n")
         if self._process is not None:
             await reaped(self._process)
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close the pipe to the shell."""
         os.close(self._lifeline)
         os.close(self._read_end)
