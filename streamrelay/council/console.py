@@ -44,7 +44,7 @@ class Console:
         """See `Seat`."""
         match commands.parse(text):
             case commands.Message(said, blind):
-                self.session.say(said, blind=blind)
+                await self.session.until_stored(self.session.say(said, blind=blind))
             case commands.Show("cost"):
                 return "\n".join(spent_lines(await self.session.spent()))
             case commands.Show("phases"):

@@ -18,6 +18,7 @@
                                                 this turn
     any               Retry                     AI_GENERATING     the disabled member speaks again, after this round
     any but ENDED     Bye                       ENDED             Cancel, Inject what is queued, End
+    as it was saved   Resume                    as saved          Speak: the open turn again; or as Finished does
 
 A question to the person never blocks: rounds continue without the member that it is about. At most one member speaks
 at a time, each message is injected exactly once, and each question is settled exactly once. A member gets another model
@@ -122,7 +123,14 @@ class Bye:
     """The session ends; it can be resumed."""
 
 
-Input = Say | StartRound | Finished | Failed | SetPhase | Yes | No | Retry | Disable | Halt | Pass | Bye
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A session whose process was killed goes on: with the open turn again, or behind it."""
+
+    again: bool
+
+
+Input = Say | StartRound | Finished | Failed | SetPhase | Yes | No | Retry | Disable | Halt | Pass | Bye | Resume
 
 
 # What goes out
@@ -273,6 +281,18 @@ class _Question:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenRound:
+    """What is stored of the round that goes on: who still speaks, and the turn that is open."""
+
+    number: int
+    kind: RoundKind
+    waiting: tuple[str, ...]
+    again: tuple[str, ...]
+    second: bool
+    turn: Speak | None
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """The stored state from which a session resumes."""
 
@@ -281,43 +301,87 @@ class Saved:
     turns: int
     disabled: tuple[str, ...]
     on_fallback: tuple[str, ...]
+    round: OpenRound | None = None
+    """None between rounds, and in a session that has ended."""
+    later: tuple[StartRound, ...] = ()
+    unanswered: bool = False
+    halted: str | None = None
+    asked: tuple[str, ...] = ()
+    """The members about whom a question to the person is open, in order."""
 
 
 class Coordinator:
     """The turns of one session."""
 
     def __init__(
-        self, members: Sequence[Member], markers: Markers, phases: Sequence[str], saved: Saved | None = None
+        self,
+        members: Sequence[Member],
+        markers: Markers,
+        phases: Sequence[str],
+        saved: Saved | None = None,
+        queued: Sequence[str] = (),
     ) -> None:
-        """Begin with the first drafter; `members` are in speaking order."""
+        """Begin with the first drafter, or where `saved` was left; `members` are in speaking order.
+
+        `queued` are the ids of messages that a killed process did not inject. What was left goes on with `Resume`.
+        """
         self._members = {member.name: member for member in members}
         self._rotation = deque(self._members)
         self._rotation.rotate(-list(self._members).index(markers.drafter))
         self.markers = markers
-        self.halted: str | None = None
+        self.phases = tuple(phases)
+        saved = saved or Saved(self.phases[0], 0, 0, (), ())
+        self.halted = saved.halted
         """Why no member may speak before the person says yes; None if members may."""
         self.state: State = "idle"
-        self.phases = tuple(phases)
-        self.phase = saved.phase if saved is not None and saved.phase in self.phases else self.phases[0]
-        self.rounds = saved.rounds if saved is not None else 0
-        self._turns = saved.turns if saved is not None else 0
-        self._disabled = {name for name in saved.disabled if name in self._members} if saved is not None else set()
-        self._on_fallback = {name for name in (saved.on_fallback if saved is not None else ()) if name in self._members}
+        self.phase = saved.phase if saved.phase in self.phases else self.phases[0]
+        self.rounds = saved.rounds
+        self._turns = saved.turns
+        self._disabled = {name for name in saved.disabled if name in self._members}
+        self._on_fallback = {name for name in saved.on_fallback if name in self._members}
         self._returning: set[str] = set()
-        self._queue: list[str] = []
-        self._unanswered = False
+        self._queue = list(queued)
+        self._unanswered = saved.unanswered
         """Whether messages were injected after the last speaker of a round, or during a round that is not open."""
         self._round: _Round | None = None
         self._turn: Speak | None = None
-        self._later: deque[StartRound] = deque()
-        self._questions: deque[_Question] = deque()
+        self._later = deque(saved.later)
+        self._questions = deque(_Question(name, 0.0) for name in saved.asked if name in self._members)
+        if (left := saved.round) is not None:
+            self._round = _Round(left.number, left.kind, deque(left.waiting), list(left.again), left.second)
+            self._turn = left.turn
+            self.state = "ai_generating" if left.turn is not None else "paused_for_user"
 
     @property
     def saved(self) -> Saved:
         """The state to store, from which the session resumes."""
+        round_ = self._round
         return Saved(
-            self.phase, self.rounds, self._turns, tuple(sorted(self._disabled)), tuple(sorted(self._on_fallback))
+            self.phase,
+            self.rounds,
+            self._turns,
+            tuple(sorted(self._disabled)),
+            tuple(sorted(self._on_fallback)),
+            None
+            if round_ is None
+            else OpenRound(
+                round_.number, round_.kind, tuple(round_.waiting), tuple(round_.again), round_.second, self._turn
+            ),
+            tuple(self._later),
+            self._unanswered,
+            self.halted,
+            tuple(question.member for question in self._questions),
         )
+
+    @property
+    def is_left(self) -> bool:
+        """Whether something waits for `Resume`: a turn, messages, a question, or a halt."""
+        return bool(self._turn is not None or self._queue or self._questions or self.halted is not None)
+
+    @property
+    def open_turn(self) -> Speak | None:
+        """The turn that a member has; None if no member speaks."""
+        return self._turn
 
     @property
     def is_over(self) -> bool:
@@ -418,11 +482,24 @@ class Coordinator:
                 self._disable(member, reason, effects)
             case Pass():
                 self._pass(effects, now)
+            case Resume(again):
+                self._resume(effects, now, again=again)
             case Bye():
                 self._end(effects)
             case _:
                 pass
         return effects
+
+    def _resume(self, effects: list[Effect], now: float, *, again: bool) -> None:
+        self._ask_next(effects, now)
+        if self.halted is not None:
+            effects.append(Halted(self.halted))
+        if self._turn is None:
+            self._go_on(effects, now)
+        elif again:
+            effects.append(self._turn)
+        else:
+            self._finished(self._turn, effects, now)
 
     # Rounds
 
@@ -558,6 +635,6 @@ class Coordinator:
         if self._questions:
             effects.append(Settle(self._questions[0].member, "superseded"))
             self._questions.clear()
-        self.state, self._round = "ended", None
+        self.state, self._round, self._unanswered, self.halted = "ended", None, False, None
         self._later.clear()
         effects.append(End())

@@ -87,6 +87,8 @@ class CouncilSession:
         self._clients: dict[tuple[str, bool], AIClient] = {}
         self._unhandled = {entry.id: entry for entry, queued in entries if queued}
         """The person's messages that are not part of the conversation yet, by id."""
+        self._storing: dict[str, asyncio.Future[None]] = {}
+        """The messages that are not stored yet, by id."""
         self._now = now or asyncio.get_running_loop().time
         self._estimator = Estimator()
         self._subscribers: list[asyncio.Queue[CouncilEvent | None]] = []
@@ -94,15 +96,16 @@ class CouncilSession:
         self._answer: asyncio.Task[None] | None = None
         self._fault: StreamrelayError | None = None
         """The error that kept an answer from being stored; it ends the session."""
-        self._queued: dict[str, Entry] = {}
+        self._queued = dict(self._unhandled)
         """Messages that were shown while a member spoke, until they become part of the conversation."""
         self._began: AnswerBegan | None = None
         """The answer that is arriving."""
         self._shown = ""
         """The part of that answer that was shown."""
+        self._begun: Entry | None = None
+        """What a killed process had stored of the answer whose turn is resumed."""
         self._hidden: list[Entry] = []
         self._dissent: list[Dissent] = []
-        self._blind_rounds: set[int] = set()
         self._unhealthy: set[str] = set()
         self._cost = 0.0
         self._limit = config.cost_limit
@@ -149,10 +152,11 @@ class CouncilSession:
         """Continue a stored session; raises UsageError for an unknown id."""
         config, markers, saved = await store.resume(session)
         entries = await store.entries(session)
-        # A killed process may have written an answer before it saved the number of that turn.
+        # An older version wrote answers before it saved the numbers of their turns.
         taken = [int(entry.id.removeprefix("t")) for entry, _ in entries if entry.kind == "member"]
         saved = dataclasses.replace(saved, turns=max([saved.turns, *taken]))
-        machine = Coordinator(config.members, markers, list(config.all_phases), saved)
+        queued = [entry.id for entry, is_queued in entries if is_queued]
+        machine = Coordinator(config.members, markers, list(config.all_phases), saved, queued)
         resumed = cls(store, session, config, machine, make_client, pinned=pinned, entries=entries, now=now)
         resumed._cost = sum(spent.cost or 0.0 for spent in await store.spent(session))
         return resumed
@@ -160,14 +164,32 @@ class CouncilSession:
     async def __aenter__(self) -> Self:
         for member in self._members.values():
             self._clients[member.name, False] = self._make_client(member, member.model)
-        # Messages that were queued when the last process ended are sent now.
-        for message_id in self._unhandled:
-            self.submit(coordinator.Say(message_id))
+        self._resume_round()
         self._runner = asyncio.create_task(self._run(), name=f"council {self.id}")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.end()
+
+    def _resume_round(self) -> None:
+        """Go on with the round that a killed process was in, and with the messages that it left queued."""
+        machine = self._machine
+        turn, round_ = machine.open_turn, machine.saved.round
+        again = False
+        if turn is not None:
+            begun = next((entry for entry in self.entries if entry.id == _answer_id(turn)), None)
+            again = begun is None or (begun.partial and self._client(turn).reads_on)
+            if begun is not None and again:
+                self.entries.remove(begun)
+                self._begun = begun
+        if round_ is not None:
+            answers = [entry for entry in self.entries if entry.kind == "member" and entry.round == round_.number]
+            if round_.kind == "blind":
+                self._hidden = answers
+            if round_.kind == "dissent":
+                self._dissent = [each for entry in answers for each in read_dissent(entry.author, entry.text)]
+        if machine.is_left:
+            self.submit(coordinator.Resume(again))
 
     async def end(self) -> None:
         """End the session, as `/bye` does; a second call has no effect."""
@@ -184,7 +206,7 @@ class CouncilSession:
     def say(self, text: str, *, blind: bool = False) -> str:
         """Send a message to the council and return its id; with `blind`, the members answer it in a blind round.
 
-        Raises UsageError for an empty or too long message.
+        It is not stored yet: see `until_stored`. Raises UsageError for an empty or too long message.
         """
         if not text.strip():
             raise UsageError("the message is empty")
@@ -192,8 +214,17 @@ class CouncilSession:
             raise UsageError(f"the message has {len(text)} characters; at most {MAX_MESSAGE} are allowed")
         message_id = f"p{secrets.token_hex(6)}"
         self._unhandled[message_id] = Entry(message_id, self.config.person, "person", text)
+        self._storing[message_id] = asyncio.get_running_loop().create_future()
+        if self.ended.is_set():
+            self._refuse_unstored()
         self.submit(coordinator.Say(message_id, blind or (self.config.blind_first and not self._machine.rounds)))
         return message_id
+
+    async def until_stored(self, message_id: str) -> None:
+        """Wait until a message is stored, so that no kill loses it; raises UsageError if the session ends before."""
+        stored = self._storing.get(message_id)
+        if stored is not None:
+            await asyncio.shield(stored)
 
     def submit(self, command: coordinator.Input) -> None:
         """Queue a command of the person for the coordinator (see `commands`)."""
@@ -292,9 +323,7 @@ class CouncilSession:
                     raise self._fault
                 if isinstance(received, coordinator.Say):
                     await self._store_message(received.message_id)
-                for effect in self._machine.handle(received, self._now()):
-                    await self._carry_out(effect)
-                await self._store.save(self.id, self._machine.saved, ended=self._machine.is_over)
+                await self._take_step(self._machine.handle(received, self._now()))
                 self._show(self.status)
                 self._note_idle()
         except StreamrelayError as error:
@@ -304,11 +333,19 @@ class CouncilSession:
             health.cancel()
             await self._stop_answer()
             await asyncio.gather(health, return_exceptions=True)
+            self._refuse_unstored()
             self._show(SessionEnded(self.id))
             self._idle.set()
             self.ended.set()
             for subscriber in self._subscribers:
                 subscriber.put_nowait(None)
+
+    def _refuse_unstored(self) -> None:
+        hint = f"resume it, and send the message again: streamrelay council --resume {self.id}"
+        for stored in self._storing.values():
+            if not stored.done():
+                stored.set_exception(UsageError("the session ended before it stored the message", hint=hint))
+                stored.exception()  # the sender may have left
 
     async def _next_input(self) -> coordinator.Input:
         deadline = self._machine.deadline()
@@ -322,17 +359,30 @@ class CouncilSession:
         entry = self._unhandled[message_id]
         await self._store.put(self.id, entry, queued=True)
         self._queued[message_id] = entry
+        self._storing.pop(message_id).set_result(None)
         self._show(MessageShown(entry, queued=self._machine.speaker is not None))
+
+    async def _take_step(self, effects: Sequence[coordinator.Effect]) -> None:
+        """Store the step as a whole, then carry it out: a killed process has given no turn that is not stored."""
+        machine = self._machine
+        taken = [id_ for effect in effects if isinstance(effect, coordinator.Inject) for id_ in effect.message_ids]
+        ended = [effect for effect in effects if isinstance(effect, coordinator.RoundEnded)]
+        tables = {effect.round: self._dissent_table(effect.round) for effect in ended if effect.kind == "dissent"}
+        await self._store.save(self.id, machine.saved, taken=taken, notices=[*tables.values()], ended=machine.is_over)
+        for effect in effects:
+            if isinstance(effect, coordinator.RoundEnded):
+                self._end_round(effect, tables.get(effect.round))
+            else:
+                await self._carry_out(effect)
 
     async def _carry_out(self, effect: coordinator.Effect) -> None:
         match effect:
             case coordinator.Inject(ids):
-                await self._store.take(self.id, ids)
                 self.entries += [self._unhandled.pop(message_id) for message_id in ids]
                 self._queued = {id_: entry for id_, entry in self._queued.items() if id_ not in ids}
                 self._show(MessagesTaken(ids))
             case coordinator.Speak():
-                await self._give_turn(effect)
+                self._give_turn(effect)
             case coordinator.Cancel():
                 await self._stop_answer()
             case coordinator.Skip(member, code, again):
@@ -353,11 +403,9 @@ class CouncilSession:
                 self._notice(f"Phase: {phase}")
             case coordinator.Halted():
                 self._notice(self._question(), urgent=True)
-            case coordinator.RoundEnded(round_, kind):
-                await self._end_round(round_, kind)
             case coordinator.Refuse(reason):
                 self._notice(f"{reason[0].upper()}{reason[1:]}.")
-            case coordinator.Queue() | coordinator.Settle() | coordinator.End():
+            case coordinator.RoundEnded() | coordinator.Queue() | coordinator.Settle() | coordinator.End():
                 pass
 
     def _question(self) -> str:
@@ -371,11 +419,8 @@ class CouncilSession:
 
     # Turns
 
-    async def _give_turn(self, turn: coordinator.Speak) -> None:
-        member = self._members[turn.member]
-        model = member.fallback if turn.fallback and member.fallback is not None else member.model
-        if turn.kind == "blind":
-            self._blind_rounds.add(turn.round)
+    def _give_turn(self, turn: coordinator.Speak) -> None:
+        member, model = self._members[turn.member], self._model(turn)
         context = context_for(
             member.name,
             self.entries,
@@ -391,14 +436,25 @@ class CouncilSession:
         self._left_out = context.left_out
         for document in context.cut_documents:
             self._notice(f"{document} is too long for {member.name}: only its beginning is sent.")
-        answer = Entry(f"t{turn.turn}", member.name, "member", "", turn.round, turn.kind, partial=True)
+        answer = Entry(_answer_id(turn), member.name, "member", "", turn.round, turn.kind, partial=True)
         self._shown = ""
         self._began = AnswerBegan(answer.id, member.name, turn.round, turn.kind, turn.kind == "blind", model)
         self._show(self._began)
-        key = (member.name, turn.fallback)
+        if self._begun is not None and self._begun.id == answer.id:
+            self._grow(turn, answer, self._begun.text)
+        client = self._client(turn)
+        client.begin_turn(f"{self.id}-{answer.id}")
+        self._answer = asyncio.create_task(self._run_turn(turn, member, client, context, answer))
+
+    def _model(self, turn: coordinator.Speak) -> str:
+        member = self._members[turn.member]
+        return member.fallback if turn.fallback and member.fallback is not None else member.model
+
+    def _client(self, turn: coordinator.Speak) -> AIClient:
+        key = (turn.member, turn.fallback)
         if key not in self._clients:
-            self._clients[key] = self._make_client(member, model)
-        self._answer = asyncio.create_task(self._run_turn(turn, member, self._clients[key], context, answer))
+            self._clients[key] = self._make_client(self._members[turn.member], self._model(turn))
+        return self._clients[key]
 
     async def _run_turn(
         self, turn: coordinator.Speak, member: Member, client: AIClient, context: Context, answer: Entry
@@ -467,8 +523,9 @@ class CouncilSession:
             await grown.wait()
             grown.clear()
             text = _joined(pieces)
-            await self._store.put(self.id, _with(answer, text, partial=True))
-            self._grow(turn, answer, text)
+            if len(text) > len(self._shown):
+                await self._store.put(self.id, _with(answer, text, partial=True))
+                self._grow(turn, answer, text)
             await asyncio.sleep(_SAVE_EVERY)
 
     def _grow(self, turn: coordinator.Speak, answer: Entry, text: str) -> None:
@@ -478,6 +535,8 @@ class CouncilSession:
         self._shown = text
 
     async def _end_answer(self, turn: coordinator.Speak, answer: Entry, text: str, *, partial: bool) -> None:
+        if partial and self._begun is not None and self._begun.id == answer.id and len(text) < len(self._begun.text):
+            text = self._begun.text
         entry = _with(answer, text.strip(), partial=partial)
         if not entry.text:
             self._began = None
@@ -499,16 +558,17 @@ class CouncilSession:
             answer.cancel()
             await asyncio.gather(answer, return_exceptions=True)
 
-    async def _end_round(self, round_: int, kind: coordinator.RoundKind) -> None:
-        if kind == "blind" and self._hidden:
+    def _dissent_table(self, round_: int) -> Entry:
+        return Entry(f"d{round_}", "Dissent", "notice", dissent_table(self._dissent), round_)
+
+    def _end_round(self, ended: coordinator.RoundEnded, table: Entry | None) -> None:
+        if ended.kind == "blind" and self._hidden:
             self._show(Revealed(tuple(self._hidden)))
             self._hidden = []
-        if kind == "dissent":
-            table, self._dissent = dissent_table(self._dissent), []
-            entry = Entry(f"d{round_}", "Dissent", "notice", table, round_)
-            await self._store.put(self.id, entry)
-            self.entries.append(entry)
-            self._show(MessageShown(entry))
+        if table is not None:
+            self._dissent = []
+            self.entries.append(table)
+            self._show(MessageShown(table))
 
     def _system_prompt(self, member: Member) -> str:
         others = [name for name in self._members if name != member.name]
@@ -548,6 +608,10 @@ class CouncilSession:
                 logger.warning("dropped a subscriber of %s with more than %d unread events", self.id, _MAX_UNREAD)
                 self._subscribers.remove(subscriber)
                 subscriber.put_nowait(None)
+
+
+def _answer_id(turn: coordinator.Speak) -> str:
+    return f"t{turn.turn}"
 
 
 def _joined(pieces: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ the process. An answer that comes in is written as far as it has come, marked as
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -109,44 +109,46 @@ class CouncilStore:
             msgspec.json.decode(row[2], type=Saved),
         )
 
-    async def save(self, session: str, saved: Saved, *, ended: bool = False) -> None:
-        """Store the state of a session."""
-        await self._do(
-            "UPDATE sessions SET state = ?, ended = ? WHERE id = ?",
-            msgspec.json.encode(saved).decode(), time.time() if ended else None, session,
-        )  # fmt: skip
+    async def save(
+        self,
+        session: str,
+        saved: Saved,
+        *,
+        taken: Sequence[str] = (),
+        notices: Sequence[Entry] = (),
+        ended: bool = False,
+    ) -> None:
+        """Store the state of a session, and in the same transaction what goes with it.
 
-    async def put(self, session: str, entry: Entry, *, queued: bool = False) -> None:
-        """Store a message or its new text; it keeps the place of its first version."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT INTO messages (session, id, at, author, kind, text, round, round_kind, partial, queued)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO UPDATE SET"
-                " text = excluded.text, partial = excluded.partial, queued = excluded.queued, round = excluded.round",
-                (
-                    session, entry.id, time.time(), entry.author, entry.kind, entry.text, entry.round,
-                    entry.round_kind, entry.partial, queued,
-                ),
-            )  # fmt: skip
-            if entry.kind == "person":
-                title = " ".join(entry.text.split())[:_MAX_TITLE]
-                connection.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title, session))
-
-        await self._database.do(work)
-
-    async def take(self, session: str, ids: tuple[str, ...]) -> None:
-        """Make queued messages part of the conversation, at its end."""
+        `taken` are the ids of queued messages that become part of the conversation, at its end; `notices` follow them.
+        """
+        state, at = msgspec.json.encode(saved).decode(), time.time()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("BEGIN IMMEDIATE")
-            for message_id in ids:
+            for message_id in taken:
                 connection.execute(
                     "UPDATE messages SET queued = 0, number = (SELECT max(number) + 1 FROM messages)"
                     " WHERE session = ? AND id = ? AND queued",
                     (session, message_id),
                 )
+            for notice in notices:
+                _put(connection, session, notice, at)
+            connection.execute(
+                "UPDATE sessions SET state = ?, ended = ? WHERE id = ?", (state, at if ended else None, session)
+            )
             connection.execute("COMMIT")
+
+        await self._database.do(work)
+
+    async def put(self, session: str, entry: Entry, *, queued: bool = False) -> None:
+        """Store a message or its new text; it keeps the place of its first version."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _put(connection, session, entry, time.time(), queued=queued)
+            if entry.kind == "person":
+                title = " ".join(entry.text.split())[:_MAX_TITLE]
+                connection.execute("UPDATE sessions SET title = ? WHERE id = ? AND title = ''", (title, session))
 
         await self._database.do(work)
 
@@ -199,6 +201,18 @@ class CouncilStore:
 
     async def _do(self, statement: str, *values: object) -> None:
         await self._database.do(lambda connection: connection.execute(statement, values))
+
+
+def _put(connection: sqlite3.Connection, session: str, entry: Entry, at: float, *, queued: bool = False) -> None:
+    connection.execute(
+        "INSERT INTO messages (session, id, at, author, kind, text, round, round_kind, partial, queued)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO UPDATE SET"
+        " text = excluded.text, partial = excluded.partial, queued = excluded.queued, round = excluded.round",
+        (
+            session, entry.id, at, entry.author, entry.kind, entry.text, entry.round, entry.round_kind, entry.partial,
+            queued,
+        ),
+    )  # fmt: skip
 
 
 def _names(config: CouncilConfig) -> tuple[str, ...]:

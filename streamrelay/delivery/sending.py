@@ -21,7 +21,7 @@ from streamrelay.errors import (
     PaneTaken,
     StreamrelayError,
 )
-from streamrelay.events import DeliveryState, Event, Injected, PaneClosed, Receipt, Text
+from streamrelay.events import DeliveryState, Event, Injected, PaneClosed, Receipt, Text, TurnEnded
 from streamrelay.panes.close_errors import closing_error
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publisher import Publish, Publisher
@@ -44,6 +44,8 @@ class SentMessage:
     message_id: str
     receipt: Receipt | None = None
     answer: list[str] = field(default_factory=list)
+    is_over: bool = False
+    """Whether the turn that answers it has ended."""
     _turn: int | None = field(default=None, repr=False)
     """The turn that answers it."""
 
@@ -54,6 +56,8 @@ class SentMessage:
                 self._turn = event.turn
             case Text(origin="program") if self._turn is not None and event.turn == self._turn:
                 self.answer.append(event.text)
+            case TurnEnded() if self._turn is not None and event.turn == self._turn:
+                self.is_over = True
             case PaneClosed():
                 raise closing_error(event)
             case _:

@@ -7,7 +7,6 @@ ends by `/bye`, with the service, and where an agent began it, when its question
 import asyncio
 import contextlib
 import os
-import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -63,17 +62,28 @@ MAX_LISTED = 50
 
 
 class ServiceAgentClient(AgentClient):
-    """A member that is a terminal agent, typed to by the service."""
+    """A member that is a terminal agent, typed to by the service.
+
+    The name of a turn is the id of its message. So a turn that is resumed after a kill types nothing a second time, and
+    reads its answer from the journal.
+    """
+
+    reads_on = True
 
     def __init__(self, core: Core, service: Service, target: str, note: Callable[[str], None]) -> None:
         """Take the tmux target, and the callback that gets the id of its session."""
         super().__init__()
         self._core, self._service, self._target, self._note = core, service, target, note
+        self._turn = ""
+
+    def begin_turn(self, turn: str) -> None:
+        """See `AIClient`."""
+        self._turn = turn
 
     async def _deliver(self, text: str, publish: Publish) -> None:
         session = (await self._core.find(self._target)).session
         self._note(session)
-        turn = f"council-{secrets.token_hex(6)}"
+        turn = self._turn
         # What it says in its turn is for the council: its links say nothing meanwhile.
         await self._core.do(lambda _: self._core.machine.take_seat(session, turn))
         try:
@@ -89,7 +99,9 @@ class ServiceAgentClient(AgentClient):
 
         request = SendMessage(to=session, text=text, message_id=message_id)
         try:
-            await send_through(self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT)
+            await send_through(
+                self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT, reads_on=True
+            )
         except (asyncio.CancelledError, DeliveryTimeout):
             # A turn that is over must not be typed later.
             with contextlib.suppress(StreamrelayError):
@@ -214,9 +226,10 @@ class Councils:
             self._later(self._close_when_answered(self._held[council]))
         held = self._held.get(council)
         if held is not None and request.question:
-            held.session.say(request.question, blind=request.blind)
+            message_id = held.session.say(request.question, blind=request.blind)
             if request.dissent and len(held.session.members) > 1:
                 held.session.submit(coordinator.StartRound("dissent"))
+            await held.session.until_stored(message_id)
         is_answered = await self.rest(council, request.wait_seconds)
         return await self._answers(council, is_answered=is_answered)
 

@@ -23,13 +23,15 @@ async def send_through(
     publish: Publish,
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109  # of the answer, not of the call
+    reads_on: bool = False,
 ) -> SentMessage:
     """Send a message, and return when it is submitted, or with `wait` when it is answered.
 
     `publish` gets all events of the pane meanwhile, including receipts. Without `wait`, the call also returns when the
     message waits for a person (`NEEDS_PERSON`); its receipt is `queued` then, and the service types it later.
     `timeout` limits the whole call, in seconds. A message that was submitted before is not sent again: the call returns
-    its earlier receipt.
+    its earlier receipt. With `reads_on`, `publish` gets the journaled events of the pane then, those of the answer
+    among them, and the call waits for the rest of the answer.
 
     Raises DeliveryFailed, DeliveryUnconfirmed, the error for the end of the pane, and errors of the service; DaemonLost
     if the service ends before the outcome is known. At the time limit it raises DeliveryTimeout, and the message stays
@@ -42,14 +44,19 @@ async def send_through(
     sent = SentMessage(result.message_id, _receipt(result.delivery))
     # The known state may belong to an earlier tmux server whose panes had the same ids; only now is it in flight.
     is_over = result.delivery.state not in _UNDER_WAY
-    if is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
+    if known and reads_on:
+        following = _read_on(service, before, sent, pane, publish)
+    elif is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
         publish(_receipt(result.delivery))
+        judge(sent)
+        return sent
     else:
-        try:
-            async with asyncio.timeout(timeout):
-                await _follow(service, before, sent, pane, publish, wait=wait)
-        except TimeoutError as error:
-            raise _late(sent, pane, timeout or 0.0) from error
+        following = _follow(service, before, sent, pane, publish, wait=wait)
+    try:
+        async with asyncio.timeout(timeout):
+            await following
+    except TimeoutError as error:
+        raise _late(sent, pane, timeout or 0.0) from error
     judge(sent)
     return sent
 
@@ -75,6 +82,28 @@ async def _follow(
             sent.receipt = event
             held = event.state == "queued" and event.reason in NEEDS_PERSON
             if event.state in FINAL or (not wait and (held or event.state not in _UNDER_WAY)):
+                return
+    raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
+
+
+async def _read_on(service: Service, now: int, sent: SentMessage, pane: str, publish: Publish) -> None:
+    """Follow a message that an earlier process sent, from the beginning of the journal; `now` is its last event.
+
+    The receipts of such a message may end with `submitted`, so the end of its turn counts as well. What the journal has
+    forgotten is not waited for.
+    """
+    is_known = sent.receipt is not None and sent.receipt.state in FINAL
+    events = cast(AsyncGenerator[AnyEvent], service.events(0))
+    async with contextlib.aclosing(events):
+        async for event in events:
+            if event.pane == pane:
+                publish(event)
+                sent.hear(event)
+                if isinstance(event, Receipt) and event.message_id == sent.message_id:
+                    sent.receipt = event
+                    if event.state in FINAL:
+                        return
+            if sent.is_over or (is_known and event.seq >= now):
                 return
     raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 

@@ -1,7 +1,7 @@
 """The coordinator against a model of its own: one list of who is to speak, kept without rounds, phases or a machine.
 
 The model decides after each input what the coordinator must do: which messages it takes in, who speaks, what it asks.
-`/bye` comes at any moment, and the session goes on behind it with a coordinator made from what was saved.
+`/bye` comes at any moment, and so does a kill; the session goes on with a coordinator made from what was saved.
 """
 
 import random
@@ -226,6 +226,8 @@ class Sessions(RuleBasedStateMachine):
         self.machine = Coordinator(MEMBERS, MARKERS, ["Plan"])
         self.turn = 0
         """The newest turn: a turn names an answer in the store, and no number may come twice."""
+        self.given: Due | None = None
+        """The newest turn, as the model writes it."""
         self.open_prompt: str | None = None
 
     def agree(self, told: coordinator.Input) -> None:
@@ -236,8 +238,8 @@ class Sessions(RuleBasedStateMachine):
         for effect in effects:
             match effect:
                 case coordinator.Speak(turn):
-                    assert turn > self.turn
-                    self.turn = turn
+                    assert turn > self.turn or told == coordinator.Resume(True)
+                    self.turn, self.given = turn, written(effect)
                 case coordinator.Ask(member):
                     assert self.open_prompt is None
                     self.open_prompt = member
@@ -331,6 +333,22 @@ class Sessions(RuleBasedStateMachine):
         self.model = Model(self.model.kept)
         self.model.now, self.open_prompt = self.now, None
         self.machine = Coordinator(MEMBERS, MARKERS, ["Plan"], self.machine.saved)
+
+    @rule(is_due=RARELY, again=st.booleans())
+    def kill_and_resume(self, is_due: bool, again: bool) -> None:
+        if not is_due:
+            return
+        model = self.model
+        model.returning, self.open_prompt = set(), None
+        model.ask()
+        queued = model.kept.said[model.kept.taken :]
+        self.machine = Coordinator(MEMBERS, MARKERS, ["Plan"], self.machine.saved, queued)
+        if model.speaker is not None and again:
+            assert self.given is not None
+            model.due.append(self.given)
+        elif model.speaker is not None:
+            model.end_turn(fails=False)
+        self.agree(coordinator.Resume(again))
 
     def teardown(self) -> None:
         self.leave_and_resume(True)

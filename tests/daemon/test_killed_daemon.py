@@ -11,22 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.tmux import PrivateTmux
 from tests.daemon.exchange import Exchange
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> Path:
-    for name in ("runtime", "state"):
-        (private_tmux.directory / name).mkdir(mode=0o700)
-    profiles = private_tmux.directory / "config" / "streamrelay" / "agents.d"
-    profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(PROFILE)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private_tmux.directory / "runtime"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(private_tmux.directory / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(private_tmux.directory / "config"))
-    return private_tmux.directory
 
 
 @asynccontextmanager

@@ -1,9 +1,10 @@
 """Run the faults of one seed against a live daemon, then let an independent checker judge what the agents wrote.
 
 The system is that of `tests.daemon.exchange`: a private tmux server, agents with screens like those of real ones, a
-link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events. Beside them there is
-a gathering of two speakers and a harvester. Where a schedule restarts the broker, a second machine with a daemon and an
-agent of its own takes part. Where it moves the clock, the daemons have a time of day of their own.
+link, a relay, a user who sends messages, an agent behind a dialog, and a subscriber to all events. Beside them there
+are a gathering of two speakers and a harvester, and a council of two agents and a person, who resumes it when its
+daemon is gone. Where a schedule restarts the broker, a second machine with a daemon and an agent of its own takes part.
+Where it moves the clock, the daemons have a time of day of their own.
 
 The end of a tmux server ends all of it. A schedule with such a fault therefore runs on several servers, one after the
 other, with one state of the daemon. What was on its way when a server ended need not arrive, but it has a final state,
@@ -22,16 +23,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from streamrelay.council.config import parse_config
 from streamrelay.daemon.client import DaemonClient
-from streamrelay.errors import CommandFailed, StreamrelayError
+from streamrelay.errors import CommandFailed, DaemonLost, DaemonMissing, StreamrelayError, TargetNotFound, UsageError
 from streamrelay.links.link import LinkPolicy
-from streamrelay.service.api import Invited, SendMessage, StartGathering
+from streamrelay.service.api import CouncilTranscript, Invited, OpenCouncil, SendMessage, StartGathering
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until_async
 from tests.daemon.clocks import NOTICED, OwnClock
 from tests.daemon.exchange import PATIENCE, TALKERS, Exchange, Life
-from tests.faults.histories import NOTICE, Record, Said, gathering_history, link_history, notes_history, relay_history
+from tests.faults.histories import (
+    NOTICE,
+    Record,
+    Said,
+    council_history,
+    gathering_history,
+    link_history,
+    notes_history,
+    relay_history,
+)
 from tests.faults.schedule import FAULTS, Fault
 from tests.history_checker import Verdict, check
 from tests.service.circles import HARVEST
@@ -41,6 +52,7 @@ if TYPE_CHECKING:
 
 LINKED = ("Ann", "Bob")
 SPEAKERS, HARVESTER = ("Gil", "Hua"), "Ivy"
+COUNCIL, PERSON = ("Kit", "Lou"), "You"
 HOST, GUEST, FAR = "Eve", "Fay", "beta"
 """An agent here, the agent on the other machine that it is linked with, and the name of that machine."""
 HOUR = 3600
@@ -84,6 +96,11 @@ class FaultyExchange(Exchange):
         self.verdict = Verdict()
         self._former = former
         self._members = (*SPEAKERS, HARVESTER) if gathers else ()
+        self._council = ""
+        self._council_members = COUNCIL if gathers else ()
+        self._entered: list[str] = []
+        """What the council's person entered, and found in the session or saw accepted."""
+        self._transcript: list[tuple[str, str]] = []
         self._disk = state
         self._life: Life | None = None
         self._gathering = ""
@@ -96,9 +113,9 @@ class FaultyExchange(Exchange):
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        for name in self._members:
+        for name in (*self._members, *self._council_members):
             self._start_agent(name)
-        for name in self._members:
+        for name in (*self._members, *self._council_members):
             await wait_until_async(lambda: read_got(self.folder / name), PATIENCE, name)  # noqa: B023
         if self._far is not None:
             self._start_agent(HOST)
@@ -113,6 +130,11 @@ class FaultyExchange(Exchange):
             await self._link_far(client)
         if not self._members:
             return
+        members_of_council = "".join(
+            f'[[member]]\nname = "{name}"\nvendor = "pane"\nmodel = "{name}"\n' for name in self._council_members
+        )
+        config = parse_config(members_of_council, "council.toml")
+        self._council = (await client.open_council(OpenCouncil(config=config))).council
         members = [Invited(name=name, number=number, session=name) for number, name in enumerate(SPEAKERS, 1)]
         members.append(Invited(name=HARVESTER, number=3, session=HARVESTER, role="harvester"))
         request = StartGathering(
@@ -138,6 +160,50 @@ class FaultyExchange(Exchange):
         await client.send_message(
             SendMessage(to=guest, text="begin far", caller=HOST, message_id=self._id("begin-far"))
         )
+
+    async def converse(self) -> None:
+        """Say one thing after the other in the council, each when all have answered, until it is enough."""
+        async with DaemonClient(self.address.socket, timeout=PATIENCE) as client:
+            while self._council_members and not self.enough:
+                with contextlib.suppress(DaemonLost, DaemonMissing, TargetNotFound, UsageError):
+                    await self._say_in_council(client)
+                await asyncio.sleep(0.02)
+
+    async def _say_in_council(self, client: DaemonClient) -> None:
+        """Resume the session if it is not open, and enter the next message when the members have answered the last.
+
+        A member that a fault kept from answering is asked again.
+        """
+        session = await self._in_council(client)
+        if session.council.question:
+            await client.enter_council(self._council, "/yes")
+        said = {entry.text for entry in session.entries if entry.kind == "person"}
+        text = f"topic {len(self._entered) + 1} of {self.folder.name}"
+        if text not in said:
+            if not await client.rest_council(self._council, SETTLE):
+                return
+            await client.enter_council(self._council, text)
+        self._entered.append(text)
+
+    async def _in_council(self, client: DaemonClient) -> CouncilTranscript:
+        await client.open_council(OpenCouncil(resume=self._council))
+        return await client.council_transcript(self._council)
+
+    async def _end_council(self, client: DaemonClient) -> None:
+        """Let the members answer what was entered, and read all of it."""
+        if not self._council_members:
+            return
+
+        async def has_answered() -> bool:
+            session = await self._in_council(client)
+            if session.council.question:
+                await client.enter_council(self._council, "/yes")
+            return await client.rest_council(self._council, SETTLE) and not session.council.question
+
+        with contextlib.suppress(TimeoutError):
+            await wait_until_async(has_answered, PATIENCE, "the council to rest")
+        entries = (await client.council_transcript(self._council)).entries
+        self._transcript = [(entry.author, entry.text) for entry in entries if entry.kind != "notice"]
 
     def heard_far(self) -> dict[str, list[str]]:
         """Return what each agent of the link between the machines received; empty without the second machine."""
@@ -234,6 +300,7 @@ class FaultyExchange(Exchange):
         """Let a last daemon bring everything to its end; judge what the agents wrote themselves."""
         self.enough = True
         async with self.daemon() as client:
+            await self._end_council(client)
             with contextlib.suppress(TimeoutError):  # the checker says what is missing, and to whom
                 await wait_until_async(self.is_spent, SETTLE, "the link to be spent")
                 await wait_until_async(self._is_far_spent, SETTLE, "the link between machines to be spent")
@@ -286,6 +353,13 @@ class FaultyExchange(Exchange):
             gathering_history(
                 {name: self.exchanges(name) for name in self._members},
                 [name for name in SPEAKERS if self._members],
+                is_over=is_due,
+            ),
+            council_history(
+                PERSON,
+                self._entered,
+                self._transcript,
+                {name: self.exchanges(name) for name in self._council_members},
                 is_over=is_due,
             ),
             *self._far_history(is_due=is_due),
@@ -385,7 +459,7 @@ async def play(exchange: FaultyExchange, part: Sequence[Fault]) -> None:
     """Run an exchange through faults, and settle it unless they end its tmux server."""
     async with exchange:
         await exchange.connect()
-        tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow)]
+        tasks = [asyncio.ensure_future(duty()) for duty in (exchange.send_messages, exchange.follow, exchange.converse)]
         try:
             await exchange.suffer(part)
             if not ends_tmux(part):

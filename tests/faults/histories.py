@@ -11,6 +11,8 @@ from tests.service.circles import BEAT, HARVEST, LAST, PIECE
 
 Record = dict[str, str]
 NOTICE = "[streamrelay]"
+_SPOKEN = re.compile(r"^\[(\w+)\]: (.*)$", re.MULTILINE)
+"""What a member of a council is typed of one who spoke."""
 LATE: Mapping[str, str] = {"due": "no"}
 """Marks a text that was on its way when the run ended, or that the budget of the link left unheard."""
 
@@ -115,6 +117,43 @@ def attributed(message: str, speakers: Sequence[str]) -> list[tuple[str, str]]:
     names = "|".join(rf"{re.escape(name)} \(\d\)" for name in speakers)
     one = re.compile(rf"(?:^|(?<=\n\n))({names}):\n\n(.*?)(?=\n\n(?:{names}):\n\n|\n\n\n|\nYou have |\Z)", re.DOTALL)
     return [(found[1].split(" (")[0], found[2].strip()) for found in one.finditer(message)]
+
+
+def council_history(
+    person: str,
+    entered: Sequence[str],
+    transcript: Sequence[tuple[str, str]],
+    exchanges: Mapping[str, Sequence[tuple[str, str]]],
+    *,
+    is_over: bool,
+) -> list[Record]:
+    """Judge a council: each member is typed what the `person` and the others said, and the person reads every answer.
+
+    `transcript` has (author, text). Nobody is typed the last answers, which the next round would bring; in a session
+    that is not over nothing is due.
+    """
+    due = {} if is_over else LATE
+    records = [{"event": "joined", "channel": "council", "who": who} for who in (person, *exchanges)]
+    records += [{"event": "said", "channel": "council", "who": person, "text": text} | due for text in entered]
+    for who, told in exchanges.items():
+        channel = f"read-{who}"
+        records += [{"event": "joined", "channel": channel, "who": one} for one in (person, who)]
+        answers = [answer for _, answer in told if answer]
+        for place, text in enumerate(answers):
+            records.append(
+                {"event": "said", "channel": "council", "who": who, "text": text}
+                | (due if place < len(answers) - 1 else LATE)
+            )
+            records.append({"event": "said", "channel": channel, "who": who, "text": f"read: {text}"} | due)
+    for listener, told in exchanges.items():
+        for message, _ in told:
+            found = _SPOKEN.findall(message)
+            records += [heard_record("council", listener, speaker, text) for speaker, text in found]
+    for author, text in transcript:
+        if author != person:
+            records.append(heard_record("council", person, author, text))
+            records.append(heard_record(f"read-{author}", person, author, f"read: {text}"))
+    return records
 
 
 def heard_record(channel: str, who: str, sender: str, text: str) -> Record:

@@ -14,7 +14,15 @@ import pytest
 
 from tests.daemon.clocks import OwnClock
 from tests.faults.campaign import HOUR, ends_tmux, on_each_server
-from tests.faults.histories import Record, Said, gathering_history, link_history, notes_history, relay_history
+from tests.faults.histories import (
+    Record,
+    Said,
+    council_history,
+    gathering_history,
+    link_history,
+    notes_history,
+    relay_history,
+)
 from tests.faults.schedule import FAULTS, schedule
 from tests.history_checker import check
 
@@ -246,6 +254,48 @@ def test_the_judge_finds_each_planted_fault_of_a_gathering(member: str, plant: P
     assert not check([gathering_history(told, ("Gil", "Hua"), is_over=True)]).findings
     plant(told[member])
     assert check([gathering_history(told, ("Gil", "Hua"), is_over=True)]).counts[kind] == 1
+
+
+ENTERED = ["topic 1", "topic 2"]
+TRANSCRIPT = [
+    ("You", "topic 1"), ("Kit", "Kit says 1"), ("Lou", "Lou says 1"),
+    ("You", "topic 2"), ("Kit", "Kit says 2"), ("Lou", "Lou says 2"),
+]  # fmt: skip
+
+
+def council() -> dict[str, list[tuple[str, str]]]:
+    """What each member of a council was typed, and answered, in two rounds."""
+    return {
+        "Kit": [("You are Kit.\n\n[You]: topic 1", "Kit says 1"),
+                ("[Lou]: Lou says 1\n\n[You]: topic 2", "Kit says 2")],
+        "Lou": [("[You]: topic 1\n\n[Kit]: Kit says 1", "Lou says 1"),
+                ("[You]: topic 2\n\n[Kit]: Kit says 2", "Lou says 2")],
+    }  # fmt: skip
+
+
+@pytest.mark.requirement("DLV-07a", "COU-11")
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [
+        (lambda told, _: replaced(told["Lou"], 1, "[You]: topic 2\n\n", ""), "lost"),
+        (lambda told, _: replaced(told["Kit"], 1, "[You]: topic 2", "[You]: topic 1\n\n[You]: topic 2"), "doubled"),
+        (lambda told, _: told["Kit"].insert(0, ("[Lou]: Lou says 2", "")), "reordered"),
+        (lambda told, _: told["Kit"].append(("[Kit]: Kit says 2", "")), "echoed"),
+        (lambda told, _: told["Kit"].append(("[You]: never said", "")), "invented"),
+        (lambda told, _: replaced(told["Kit"], 1, "[Lou]: Lou", "[You]: Lou"), "misattributed"),
+        (lambda _, read: read.pop(), "lost"),
+        (lambda _, read: read.insert(0, read.pop(4)), "reordered"),
+    ],
+    ids=["lost", "doubled", "reordered", "echoed", "invented", "misattributed", "not read", "read late"],
+)
+def test_the_judge_finds_each_planted_fault_of_a_council(
+    plant: Callable[[dict[str, list[tuple[str, str]]], list[tuple[str, str]]], object], kind: str
+) -> None:
+    told, read = council(), list(TRANSCRIPT)
+    assert not check([council_history("You", ENTERED, read, told, is_over=True)]).findings
+    plant(told, read)
+    found = check([council_history("You", ENTERED, read, told, is_over=True)]).counts
+    assert found.get(kind), found
 
 
 def test_nothing_is_due_when_the_tmux_server_ends_but_nothing_may_be_doubled_either() -> None:

@@ -27,6 +27,15 @@ class AIClient(ABC):
 
     usage: Usage | None = None
     """The tokens of the last answer, if the vendor reports them."""
+    reads_on = False
+    """Whether `stream_response` for a turn that a killed process began yields the whole answer to what that asked."""
+
+    def begin_turn(self, turn: str) -> None:
+        """Name the turn that the next `stream_response` answers: unique, and the same if it is resumed after a kill.
+
+        The default ignores it.
+        """
+        return
 
     @abstractmethod
     def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
