@@ -176,7 +176,7 @@ class Watcher:
         return self._process.stdout.readline().rstrip("\n")
 
 
-@pytest.mark.requirement("DLV-10", "DEL-04")
+@pytest.mark.requirement("DLV-10")
 async def test_a_process_that_begins_to_watch_knows_what_the_api_took_before(agent: ApiPane) -> None:
     await agent.start("--works", "4.0")
     async with agent.writer() as writer:
