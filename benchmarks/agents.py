@@ -64,7 +64,7 @@ class Figures(msgspec.Struct, frozen=True):
     server_cpu: Sample
     """The tmux server's CPU minus its CPU without a reader."""
     latency: Sample | None
-    """Of all rows of all runs that could be told apart; None for those who read no text."""
+    """The latency of all recognisable rows of all runs; None for readers that read no text."""
     texts: Sample
 
 

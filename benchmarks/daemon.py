@@ -60,7 +60,7 @@ class Figure(msgspec.Struct, frozen=True):
 
 
 class Journaled:
-    """As much of the service as gives events: a journal and its feed."""
+    """The part of a service that emits events: a journal and its feed."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal

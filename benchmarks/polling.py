@@ -60,7 +60,7 @@ class Heard(msgspec.Struct, frozen=True):
 
     way: str
     latency: Sample | None
-    """Of the timed lines that came out whole; None where none did."""
+    """The latency of the timed lines that were read whole; None if none was."""
     printed: int
     lost: int
     doubled: int

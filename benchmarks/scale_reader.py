@@ -29,7 +29,7 @@ class Cost(msgspec.Struct):
     lines: int
     gaps: int
     pid: int
-    """Of the tmux client, whose time counts too."""
+    """The process of the tmux client, whose CPU time counts too."""
 
 
 def _resident() -> int:

@@ -88,7 +88,7 @@ class Done(msgspec.Struct):
 
 
 class Stage(NamedTuple):
-    """Where it takes place."""
+    """The tmux server, the folder and the address of the daemon of a run."""
 
     tmux: PrivateTmux
     folder: Path

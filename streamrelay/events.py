@@ -430,7 +430,7 @@ class RelayLeft(Event, tag="relay_left"):
     participant: str
     """`Name (number)`."""
     reason: str
-    """As in `relay_closed`."""
+    """One of the reasons of `relay_closed`."""
     remaining: int
     """How many participants are left."""
 
@@ -655,7 +655,7 @@ class GatheringLeft(Event, tag="gathering_left"):
     participant: str
     """`Name (number)`."""
     reason: str
-    """As in `relay_left`."""
+    """One of the reasons of `relay_left`."""
 
 
 class GatheringClosed(Event, tag="gathering_closed"):

@@ -18,7 +18,7 @@ COLOURS = {
     "stripping": "#999999",
 }
 READER_COLOURS = ("#805ad5", "#d53f8c", "#38b2ac", "#b7791f")
-"""Of readers that are not ours, in their order; the fifth has the colour of the first."""
+"""The colours of other projects' readers, in their order; the fifth reader has that of the first."""
 PLOT = "fidelity.svg"
 _BLOCK = re.compile(r"(<!-- fidelity: [^\n]*-->\n).*?(<!-- end of fidelity -->)", re.DOTALL)
 

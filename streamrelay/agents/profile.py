@@ -95,7 +95,7 @@ class TranscriptTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     path: str
     format: Literal["jsonl", "sqlite", "markdown"]
     home: str = ""
-    """As for a stop hook."""
+    """The environment variable that replaces the folder, as for a stop hook."""
 
 
 class Witness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -110,7 +110,7 @@ def parse_sessions(lines: Iterable[str]) -> list[HubSession]:
 
 @dataclass(frozen=True, slots=True)
 class WindowLink:
-    """Where a window is linked."""
+    """A place at which a window is linked."""
 
     session: str
     index: int

@@ -31,7 +31,7 @@ class Follow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """That it answers."""
+    """The answer of a daemon that runs."""
 
     status: str = "ok"
 

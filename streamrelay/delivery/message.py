@@ -31,9 +31,9 @@ class DeliveryPolicy:
     """How a sender wants a message to be delivered."""
 
     needs_human: Literal["hold", "fail"] = "hold"
-    """While the program waits for a person: hold the message, or let it fail."""
+    """What to do while the program waits for a person: hold the message, or let it fail."""
     commands: Literal["send", "refuse"] = "send"
-    """For a text that agents read as a command (it starts with `/`, `!`, `#` or `@`): send or refuse it."""
+    """What to do with a text that agents read as a command (it starts with `/`, `!`, `#` or `@`)."""
     patience: float | None = None
     """Seconds that a message may wait before it is typed; None for no limit."""
 

@@ -27,9 +27,9 @@ MAX_DEAD_LETTERS = 1_000
 MAX_DEAD_FIELD = 4_096
 """Bytes that a dead letter keeps of each field."""
 READ_SECONDS = 2.0
-"""For which one read waits."""
+"""How long one read waits."""
 ANSWER_SECONDS = 5.0
-"""For which an answer of the server is waited for; behind that it counts as away."""
+"""How long an answer of the server may take; after that the server counts as away."""
 TTL = 15.0
 """Seconds after which a node that says nothing more counts as away."""
 _OURS = """

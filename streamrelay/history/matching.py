@@ -19,7 +19,7 @@ _BLANKS = regex.compile(r"\s+")
 _AROUND = 60
 _MAX_SNIPPET = 4 * _AROUND
 _MAX_SPANS = 50
-"""Of one term in one text: more say nothing more of it."""
+"""The most places of one term that are marked in one text."""
 
 Span = tuple[int, int]
 

@@ -12,7 +12,7 @@ LARGEST = 2**63 - 1
 """The largest number that a journal knows (SQLite's)."""
 Whole = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 SECONDS, MAX_SECONDS = 10.0, 60.0
-"""For which agents' transcripts are read by default, and at most."""
+"""Seconds for reading agents' transcripts: the default and the maximum."""
 
 
 class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class SearchHistory(msgspec.Struct, frozen=True, kw_only=True):
     any_word: bool = False
     """Whether one of the words is enough; what holds more of them, and rarer ones, goes first."""
     seconds: float = SECONDS
-    """For which transcripts are read."""
+    """Seconds for reading transcripts."""
 
     @property
     def program(self) -> str:

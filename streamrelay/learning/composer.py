@@ -1,4 +1,4 @@
-"""Where messages are typed, and how it looks when the program takes some."""
+"""Finds the composer, in which messages are typed, and its look when the program takes messages."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

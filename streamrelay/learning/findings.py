@@ -19,9 +19,9 @@ class FoundValue:
     key: Key
     value: str | float
     why: str
-    """On what evidence: in one line, with its times."""
+    """The evidence, in one line, with its times."""
     seen: str | None = None
-    """Of a pattern: a row that it matches."""
+    """A row that the pattern matches; None for a value that is no pattern."""
     t: float = 0.0
     """When that was seen."""
 

@@ -30,7 +30,7 @@ class ReplayResult(msgspec.Struct, frozen=True):
     """The events of a replay, as far as a profile can change them."""
 
     said: list[tuple[int, str, str]]
-    """Of each line the turn, the origin and the text."""
+    """The turn, the origin and the text of each line."""
     tool_calls: list[str]
     needs: list[tuple[str, str]]
     ends: list[TurnEnd]

@@ -17,7 +17,7 @@ MAX_QUESTION = 200_000
 
 
 class AskCouncilArguments(Arguments, frozen=True, kw_only=True):
-    """For `ask_council`."""
+    """The arguments of `ask_council`."""
 
     question: Annotated[
         str, Meta(max_length=MAX_QUESTION, description="What you want to know. Empty to wait for open answers.")
@@ -54,7 +54,7 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CouncilAnswered(Result, frozen=True, kw_only=True):
-    """Of `ask_council`."""
+    """The result of `ask_council`."""
 
     council: str
     state: Literal["answered", "answering"]

@@ -30,7 +30,7 @@ from streamrelay.events import (
 )
 
 MAX_CHARACTERS = 40
-"""Of the names of the others."""
+"""Characters of the other participants' names, all together."""
 
 
 @dataclass(frozen=True, slots=True)

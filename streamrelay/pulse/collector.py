@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where a pulse is taken."""
+    """The sources from which a pulse is taken."""
 
     sessions: Callable[[], Awaitable[Sequence[SessionNow]]] | None = None
     search: Callable[[SearchHistory], Awaitable[History]] | None = None

@@ -23,7 +23,7 @@ class SystemState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the machine; None for unknown values."""
 
     load: float
-    """Of the last minute."""
+    """The load average of the last minute."""
     processors: int
     memory_free: int | None = None
     """Bytes that programs may have."""
@@ -38,7 +38,7 @@ class SessionNow(msgspec.Struct, frozen=True, kw_only=True):
     program: str = ""
     state: str = ""
     folder: str = ""
-    """Where it works."""
+    """The folder that the program works in."""
     quiet: float | None = None
     """Seconds since it last said something, None where that is long ago."""
     said: str = ""

@@ -24,7 +24,7 @@ SIGNALS = "History signals:"
 MAX_LINE = 240
 """Characters."""
 _MAX_LINES = 40
-"""Of one source."""
+"""Lines of one source."""
 _BLANKS = regex.compile(r"[\s\p{C}]+")
 _GIGABYTE = 10**9
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86_400.0
@@ -41,7 +41,7 @@ class Pulse(msgspec.Struct, frozen=True, kw_only=True):
     pipelines: Sequence[PipelineNow] = ()
     history: HistorySignals | None = None
     keywords: Sequence[str] = ()
-    """For which history was searched."""
+    """The words for which the history was searched."""
     missing: Sequence[MissingSignal] = ()
 
     def text(self, longest: int = 4_000) -> str:

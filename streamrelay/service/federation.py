@@ -72,7 +72,7 @@ logger = logging.getLogger(__name__)
 START_SECONDS = 60.0
 """Seconds to wait until another node has started a session."""
 ASK_SECONDS = 5.0
-"""For which another node's answer is waited for."""
+"""Seconds to wait for the answer of another node."""
 LOOK_EVERY = 1.0
 MAX_MARKS = 100_000
 MAX_CONSUMED = 16
@@ -162,7 +162,7 @@ class Federation:
         self._working: set[asyncio.Task[None]] = set()
         self._asked: dict[str, asyncio.Future[Answer]] = {}
         self._marks: dict[str, deque[tuple[int, float]]] = {peer: deque(maxlen=MAX_MARKS) for peer in self.node.peers}
-        """For each peer, numbers and when the envelopes up to each of them were handed over."""
+        """For each peer, numbers of envelopes, and the time at which all up to that number were handed over."""
         self._posted()
 
     def _in_turns(self, pane: str) -> bool:
@@ -190,7 +190,7 @@ class Federation:
         return time.monotonic() - marks[0][1] if marks else 0.0
 
     def come_back(self) -> None:
-        """Let go of what was heard for others and is not there any more."""
+        """End what panes take part in on other nodes, if they have gone meanwhile."""
         for pane in self.node.panes:
             if self._core.runner.participant(pane) is None:
                 self._core.runner.decide(partial(self._lost, pane))

@@ -57,7 +57,7 @@ class StartSession(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Sequence[str] = ()
     title: str = ""
     cwd: str = ""
-    """Where it is started; empty for where the caller is, or home."""
+    """The folder in which the program starts; by default the caller's, else home."""
     environment: Mapping[str, str] = {}
     """Variables of the program; a PATH among them takes the place of `search_path`."""
     search_path: str = ""

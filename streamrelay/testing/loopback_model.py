@@ -20,7 +20,7 @@ from typing import Any, Self
 import msgspec
 
 _SIDE_ANSWER = "A conversation"
-"""For what an agent asks besides, without tools: titles and the like."""
+"""The answer to side requests of an agent, which offer no tools: titles and the like."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
