@@ -178,7 +178,7 @@ class CouncilSession:
         again = False
         if turn is not None:
             begun = next((entry for entry in self.entries if entry.id == _answer_id(turn)), None)
-            again = begun is None or (begun.partial and self._client(turn).reads_on)
+            again = begun is None or (begun.partial and self._client(turn).resumes_answers)
             if begun is not None and again:
                 self.entries.remove(begun)
                 self._begun = begun

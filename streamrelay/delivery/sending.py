@@ -196,7 +196,7 @@ def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
     if sent.state in {"submitted", "turn_started", "answered"}:
         return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
     if sent.state in _PASTED:
-        return DeliveryTimeout(f"{sent.message_id} is pasted, and not submitted in {seconds:g} s", data=data)
+        return DeliveryTimeout(f"message {sent.message_id} is pasted, but not submitted after {seconds:g} s", data=data)
     return DeliveryTimeout(
         f"{sent.message_id} was not typed in {seconds:g} s and is cancelled",
         hint="send it again when the session takes messages, or give it longer: --timeout SECONDS",

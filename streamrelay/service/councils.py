@@ -68,7 +68,7 @@ class ServiceAgentClient(AgentClient):
     reads its answer from the journal.
     """
 
-    reads_on = True
+    resumes_answers = True
 
     def __init__(self, core: Core, service: Service, target: str, note: Callable[[str], None]) -> None:
         """Take the tmux target, and the callback that gets the id of its session."""
@@ -100,7 +100,7 @@ class ServiceAgentClient(AgentClient):
         request = SendMessage(to=session, text=text, message_id=message_id)
         try:
             await send_through(
-                self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT, reads_on=True
+                self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT, from_start=True
             )
         except (asyncio.CancelledError, DeliveryTimeout):
             # A turn that is over must not be typed later.

@@ -13,7 +13,7 @@ from streamrelay.panes.publisher import Publish
 from streamrelay.service.api import Delivery, SendMessage
 from streamrelay.service.interface import Service
 
-_UNDER_WAY = {"queued", "pasted", "painted"}
+_UNSUBMITTED = {"queued", "pasted", "painted"}
 
 
 async def send_through(
@@ -23,15 +23,15 @@ async def send_through(
     publish: Publish,
     wait: bool = False,
     timeout: float | None = None,  # noqa: ASYNC109  # of the answer, not of the call
-    reads_on: bool = False,
+    from_start: bool = False,
 ) -> SentMessage:
     """Send a message, and return when it is submitted, or with `wait` when it is answered.
 
     `publish` gets all events of the pane meanwhile, including receipts. Without `wait`, the call also returns when the
-    message waits for a person (`NEEDS_PERSON`); its receipt is `queued` then, and the service types it later.
-    `timeout` limits the whole call, in seconds. A message that was submitted before is not sent again: the call returns
-    its earlier receipt. With `reads_on`, `publish` gets the journaled events of the pane then, those of the answer
-    among them, and the call waits for the rest of the answer.
+    message waits for a person (`NEEDS_PERSON`); its receipt is `queued` then, and the service types it later. `timeout`
+    limits the whole call, in seconds. A message that was submitted before is not sent again: the call returns its
+    earlier receipt. With `from_start`, `publish` gets all journaled events of the pane for such a message, including
+    those of its answer, and the call waits for the rest of the answer.
 
     Raises DeliveryFailed, DeliveryUnconfirmed, the error for the end of the pane, and errors of the service; DaemonLost
     if the service ends before the outcome is known. At the time limit it raises DeliveryTimeout, and the message stays
@@ -42,11 +42,11 @@ async def send_through(
     result = await service.send_message(request)
     pane = result.delivery.pane
     sent = SentMessage(result.message_id, _receipt(result.delivery))
-    # The known state may belong to an earlier tmux server whose panes had the same ids; only now is it in flight.
-    is_over = result.delivery.state not in _UNDER_WAY
-    if known and reads_on:
-        following = _read_on(service, before, sent, pane, publish)
-    elif is_over and any(one.pane == pane and one.state not in _UNDER_WAY for one in known):
+    # A known state may belong to an earlier tmux server with the same pane ids; then this message is sent only now.
+    is_over = result.delivery.state not in _UNSUBMITTED
+    if known and from_start:
+        following = _follow_from_start(service, before, sent, pane, publish)
+    elif is_over and any(one.pane == pane and one.state not in _UNSUBMITTED for one in known):
         publish(_receipt(result.delivery))
         judge(sent)
         return sent
@@ -56,7 +56,7 @@ async def send_through(
         async with asyncio.timeout(timeout):
             await following
     except TimeoutError as error:
-        raise _late(sent, pane, timeout or 0.0) from error
+        raise _timeout_error(sent, pane, timeout or 0.0) from error
     judge(sent)
     return sent
 
@@ -81,16 +81,16 @@ async def _follow(
                 continue
             sent.receipt = event
             held = event.state == "queued" and event.reason in NEEDS_PERSON
-            if event.state in FINAL or (not wait and (held or event.state not in _UNDER_WAY)):
+            if event.state in FINAL or (not wait and (held or event.state not in _UNSUBMITTED)):
                 return
     raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
 
-async def _read_on(service: Service, now: int, sent: SentMessage, pane: str, publish: Publish) -> None:
+async def _follow_from_start(service: Service, now: int, sent: SentMessage, pane: str, publish: Publish) -> None:
     """Follow a message that an earlier process sent, from the beginning of the journal; `now` is its last event.
 
-    The receipts of such a message may end with `submitted`, so the end of its turn counts as well. What the journal has
-    forgotten is not waited for.
+    The receipts of such a message may end with `submitted`, so the call also ends with the message's turn. It does not
+    wait for events that the journal has forgotten.
     """
     is_known = sent.receipt is not None and sent.receipt.state in FINAL
     events = cast(AsyncGenerator[AnyEvent], service.events(0))
@@ -108,16 +108,16 @@ async def _read_on(service: Service, now: int, sent: SentMessage, pane: str, pub
     raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
 
-def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
-    """Return the error for a message that did not get far enough in time."""
+def _timeout_error(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
+    """Return the error for a message that was not submitted, or not answered, in time."""
     receipt = sent.receipt
     state, reason = (receipt.state, receipt.reason) if receipt is not None else ("queued", "")
     queued = state == "queued"
     data = {"message_id": sent.message_id, "pane": pane, "state": state, "reason": reason, "queued": queued}
-    if state not in _UNDER_WAY:
+    if state not in _UNSUBMITTED:
         return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
     if not queued:
-        return DeliveryTimeout(f"{sent.message_id} is pasted, and not submitted in {seconds:g} s", data=data)
+        return DeliveryTimeout(f"message {sent.message_id} is pasted, but not submitted after {seconds:g} s", data=data)
     why = f" ({reason})" if reason else ""
     return DeliveryTimeout(
         f"message {sent.message_id} is still queued after {seconds:g} s{why}",

@@ -48,7 +48,7 @@ class Silent(ScriptedClient):
 class ReadsOn(ScriptedClient):
     """Knows its answers by the names of their turns, as an agent in a pane does."""
 
-    reads_on = True
+    resumes_answers = True
 
 
 def quick(member: Member, _: str) -> AIClient:

@@ -27,8 +27,8 @@ class AIClient(ABC):
 
     usage: Usage | None = None
     """The tokens of the last answer, if the vendor reports them."""
-    reads_on = False
-    """Whether `stream_response` for a turn that a killed process began yields the whole answer to what that asked."""
+    resumes_answers = False
+    """Whether `stream_response` can yield the whole answer of a turn that a killed process began."""
 
     def begin_turn(self, turn: str) -> None:
         """Name the turn that the next `stream_response` answers: unique, and the same if it is resumed after a kill.
