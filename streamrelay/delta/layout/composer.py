@@ -5,7 +5,7 @@ while nothing is typed is remembered, and is no draft.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from streamrelay.delta.layout.glyphs import AROUND, is_border, is_mark, marks_around
 from streamrelay.delta.pane_state import ComposerView
@@ -22,22 +22,8 @@ class Held(NamedTuple):
     text: str
 
 
-class _Reading(NamedTuple):
-    """What a composer held, and the arguments with which that was read."""
-
-    rows: Sequence[str]
-    top: int
-    cursor: int
-    around: str
-    held: Held
-
-
 class ComposerReader:
-    """The composer of one program. It begins in row `top` of the screen's rows, and the cursor is in row `cursor`.
-
-    `holds` keeps its last result, because it is called several times for each screen. The caller must therefore not
-    change `rows` after a call.
-    """
+    """The composer of one program, where it was looked at last."""
 
     def __init__(self) -> None:
         self.empty = Held("", "")
@@ -45,38 +31,47 @@ class ComposerReader:
         self._marks: set[str] = set()
         """The glyphs that stood in front of messages of ours: a program may show another one in each of its modes."""
         self._around = AROUND
-        self._reading = _Reading((), 0, 0, "", Held("", ""))
+        self._rows: Sequence[str] = ()
+        self._top = self._cursor = 0
+        self._held: Held | None = None
+        """What it holds there, once that was read."""
 
-    def learn_empty(self, rows: Sequence[str], top: int, cursor: int) -> None:
+    def look(self, rows: Sequence[str], top: int, cursor: int) -> Self:
+        """Look at the screen's `rows`, in which it begins in row `top`, the cursor in row `cursor`.
+
+        The caller must not change `rows` afterwards: they are not read again.
+        """
+        if rows is not self._rows or (top, cursor) != (self._top, self._cursor):
+            self._rows, self._top, self._cursor, self._held = rows, top, cursor, None
+        return self
+
+    def learn_empty(self) -> None:
         """Nothing is typed: what stands there now stands there always."""
-        self._around = AROUND + marks_around(_inside(rows, top, cursor))
-        self.empty = self.holds(rows, top, cursor)
+        self._around, self._held = AROUND + marks_around(self._inside), None
+        self.empty = self.held
 
-    def learn_mark(self, rows: Sequence[str], top: int, cursor: int) -> None:
+    def learn_mark(self) -> None:
         """A message of ours stands in it."""
-        self._marks |= {self.holds(rows, top, cursor).mark} - {""}
+        self._marks |= {self.held.mark} - {""}
 
-    def is_shown(self, rows: Sequence[str], top: int, cursor: int) -> bool:
+    @property
+    def is_shown(self) -> bool:
         """Whether it stands there, as far as its marks tell: one that has no mark is taken for it."""
-        return not self.empty.mark or self.holds(rows, top, cursor).mark in {self.empty.mark, *self._marks}
+        return not self.empty.mark or self.held.mark in {self.empty.mark, *self._marks}
 
-    def holds(self, rows: Sequence[str], top: int, cursor: int) -> Held:
-        """Return what stands in it, its marks and borders left out."""
-        last = self._reading
-        if rows is not last.rows or last[1:4] != (top, cursor, self._around):
-            self._reading = last = _Reading(rows, top, cursor, self._around, self._hold(rows, top, cursor))
-        return last.held
+    @property
+    def held(self) -> Held:
+        """What stands in it, its marks and borders left out."""
+        if self._held is None:
+            inside = self._inside
+            mark = inside[0][0] if inside and is_mark(inside[0][0]) else ""
+            self._held = Held(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
+        return self._held
 
-    def _hold(self, rows: Sequence[str], top: int, cursor: int) -> Held:
-        inside = _inside(rows, top, cursor)
-        if not inside:
-            return Held("", "")
-        mark = inside[0][0] if is_mark(inside[0][0]) else ""
-        return Held(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
-
-    def draft(self, rows: Sequence[str], top: int, cursor: int) -> str:
-        """Return what is typed into it: what it holds, without the last lines that it holds when empty."""
-        text = self.holds(rows, top, cursor).text
+    @property
+    def draft(self) -> str:
+        """What is typed into it: what it holds, without the last lines that it holds when empty."""
+        text = self.held.text
         if text == self.empty.text:
             return ""
         lines, empty = text.split("\n"), self.empty.text.split("\n")
@@ -85,12 +80,28 @@ class ComposerReader:
             empty.pop()
         return "\n".join(lines).strip()
 
-    def view(self, engine: Engine, rows: Sequence[str], top: int, cursor: int, column: int) -> ComposerView:
+    @property
+    def is_bordered(self) -> bool:
+        """Whether a border stands above it."""
+        return bool(self._rows) and is_border(self._rows[self._top])
+
+    @property
+    def _inside(self) -> list[str]:
+        inside: list[str] = []
+        first = self._top + self.is_bordered
+        for row in self._rows[first : max(self._cursor, self._top) + MAX_DRAFT]:
+            if is_border(row) or not row.strip():
+                break
+            inside.append(row.strip())
+        return inside
+
+    def view(self, engine: Engine, column: int) -> ComposerView:
         """Return it as it stands, with the cursor in `column`."""
+        rows, top, cursor = self._rows, self._top, self._cursor
         inside = [row for row in rows[top : cursor + 1] if not is_border(row)]
         below = [row for row in rows[cursor + 1 : top + MAX_DRAFT] if not is_border(row)]
-        held = self.holds(rows, top, cursor)
-        first = top + is_border(rows[top])
+        held = self.held
+        first = top + self.is_bordered
         last = next((y - 1 for y in range(first, cursor + 1) if is_border(rows[y])), cursor)
         faint = bool(held.text) and all(self._is_faint(engine, y) for y in range(first, last + 1))
         if last == cursor and inside and rows[cursor] == inside[-1] and rows[cursor].strip():
@@ -98,7 +109,7 @@ class ComposerReader:
             typed = "\n".join(row.strip().lstrip(held.mark).strip(self._around) for row in before).strip()
         else:
             # The cursor is hidden somewhere else: only what it held when empty tells a placeholder from a draft.
-            typed = self.draft(rows, top, cursor) if self.empty.text and not faint else ""
+            typed = self.draft if self.empty.text and not faint else ""
         return ComposerView((*inside, *below), held.text, typed, faint)
 
     def _is_faint(self, engine: Engine, y: int) -> bool:
@@ -110,14 +121,3 @@ class ComposerReader:
             return True
         stop = len(text.rstrip(self._around))
         return any(run.start <= start and run.stop >= stop - 1 and "2" in run.style.split(";")[:1] for run in row.runs)
-
-
-def _inside(rows: Sequence[str], top: int, cursor: int) -> list[str]:
-    inside: list[str] = []
-    if not rows:
-        return inside
-    for row in rows[top + 1 if is_border(rows[top]) else top : max(cursor, top) + MAX_DRAFT]:
-        if is_border(row) or not row.strip():
-            break
-        inside.append(row.strip())
-    return inside

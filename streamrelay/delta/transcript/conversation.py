@@ -58,7 +58,7 @@ class Conversation:
         self._cleared: OutstandingMessage | None = None
         """The message last given up for cleared from the composer: half a picture may not have shown it."""
         self._answered: OutstandingMessage | None = None
-        self._composer = ComposerReader()
+        self._reader = ComposerReader()
         self.in_repaint = False
         """Whether the cursor is not where it rests: what is on the screen is half painted."""
         self._message_mark = ""
@@ -166,35 +166,33 @@ class Conversation:
         if changed:
             before, self.rows = self.rows, [row.text for row in self._document.screen]
             rows = self.rows
-            self.in_repaint = not self._composer.is_shown(*self._place)
+            self.in_repaint = not self._composer.is_shown
             if not in_dialog(rows) and not self.in_repaint:
                 self._chrome.observe(before, rows, self._cursor)
-                draft = self._composer.draft(*self._place)
+                draft = self._composer.draft
                 self.works = self._shows_work(draft)
                 self.has_worked = self.has_worked or self.works is True
                 self._watch_draft(rows, draft)
-        elif moved and not self._composer.empty.mark and not self.awaits_draft:
+        elif moved and not self._reader.empty.mark and not self.awaits_draft:
             # A composer that was not seen yet is where the cursor comes to rest after painting it.
-            self._draft = self._composer.draft(*self._place)
-        is_new = stands and not (self.proved or self._sent or (self._draft and self._composer.empty.mark))
-        if is_new and self._composer.holds(*self._place).mark not in {"", self._composer.empty.mark}:
+            self._draft = self._composer.draft
+        is_new = stands and not (self.proved or self._sent or (self._draft and self._reader.empty.mark))
+        if is_new and self._composer.held.mark not in {"", self._reader.empty.mark}:
             # A splash or a dialog came first, perhaps, or half of the first picture.
             self._learn_composer()
-        self._document.look_through_window(
-            self._chrome.composer_top(self.rows, self._cursor), frame.cursor.x, self._message_in
-        )
+        self._document.look_through_window(self._top, frame.cursor.x, self._message_in)
         return changed
 
     def settle_down(self) -> None:
         """Nothing is being answered: what stands on the screen now is old."""
         rows = self.rows
         self._mark = self._document.mark()
-        self._rest = rows[: self._chrome.composer_top(rows, self._cursor)]
+        self._rest = rows[: self._top]
         self._chrome.rest(rows, self._cursor)
         if self._is_beside_draft:
             return
         # A message that is being pasted may stand there as its placeholder.
-        held = spelling(self._composer.holds(*self._place).text)
+        held = spelling(self._composer.held.text)
         if not self.awaits_draft and not any(sent.may_stand_in(held) for sent in self._sent):
             self._learn_composer()
         self._draft = ""
@@ -213,12 +211,12 @@ class Conversation:
 
     def _learn_composer(self) -> None:
         """Nothing is typed: what stands in the composer is no draft, nor was it one."""
-        self._composer.learn_empty(*self._place)
-        self._chrome.mark, self._draft = self._composer.empty.mark, ""
+        self._composer.learn_empty()
+        self._chrome.mark, self._draft = self._reader.empty.mark, ""
 
     def forget_composer(self) -> None:
         """Another composer begins than the one before, if there was one: a line editor's next line, or a program's."""
-        self._composer = ComposerReader()
+        self._reader = ComposerReader()
         self._chrome.mark = ""
 
     def forget_program(self) -> None:
@@ -259,9 +257,9 @@ class Conversation:
         for sent in self._sent:
             if sent.message_id == message_id:
                 sent.phase, sent.during_output = "submitted", during_output
-                sent.shown = self._composer.draft(*self._place) or sent.shown
-                if sent.stands_as(self._composer.draft(*self._place)):
-                    self._composer.learn_mark(*self._place)
+                sent.shown = self._composer.draft or sent.shown
+                if sent.stands_as(self._composer.draft):
+                    self._composer.learn_mark()
                 return bool(sent.shown)
         return False
 
@@ -281,8 +279,8 @@ class Conversation:
     @property
     def shows_draft(self) -> bool:
         """Whether the composer shows anything that is not there when it is empty."""
-        shown = self._composer.holds(*self._place).text
-        return bool(shown) and shown != self._composer.empty.text
+        shown = self._composer.held.text
+        return bool(shown) and shown != self._reader.empty.text
 
     @property
     def shows_input(self) -> bool:
@@ -295,14 +293,14 @@ class Conversation:
 
         A text that vanished when a person typed and is shown again is the placeholder.
         """
-        rows, top, _ = self._place
-        held, empty = self._composer.holds(*self._place), self._composer.empty
+        composer = self._composer
+        held, empty = composer.held, composer.empty
         stands_again = any(sent.spells(held.text) for sent in drafts_vanished(self._sent))
-        return (held == empty or stands_again) and bool(held.mark or (rows and is_border(rows[top])))
+        return (held == empty or stands_again) and bool(held.mark or composer.is_bordered)
 
     def view(self, column: int) -> ComposerView:
         """Return the composer as it stands, with the cursor in `column`."""
-        return self._composer.view(self._engine, *self._place, column) if self.rows else ComposerView()
+        return self._composer.view(self._engine, column) if self.rows else ComposerView()
 
     def asked_at(self, rows: Sequence[str], cursor: Cursor) -> str:
         """Return the row that ends at the cursor; empty if a person types there or it shows an outstanding message."""
@@ -316,13 +314,13 @@ class Conversation:
     @property
     def is_unreadable(self) -> bool:
         """Whether no composer stands where the program is known to have one: where its answer ends is not known."""
-        return self.proved and not self._composer.is_shown(*self._place)
+        return self.proved and not self._composer.is_shown
 
     @property
     def has_moved_on(self) -> bool:
         """Whether the transcript reads differently than when the last turn was over."""
         rows = self.rows
-        return not self.in_repaint and rows[: self._chrome.composer_top(rows, self._cursor)] != self._rest
+        return not self.in_repaint and rows[: self._top] != self._rest
 
     @property
     def is_heard(self) -> bool:
@@ -335,7 +333,7 @@ class Conversation:
     def is_answered(self) -> bool:
         """Whether all that was submitted is in the transcript, with words of the program below the last message."""
         submitted = [sent for sent in self._sent if sent.waits]
-        if not submitted or self.in_repaint or self.is_unreadable or self._composer.draft(*self._place):
+        if not submitted or self.in_repaint or self.is_unreadable or self._composer.draft:
             return False
         answer = self._read(*self._transcript(), submitted, self._mark_of_messages, cut_off=False)
         return answer.accounted == len(submitted) and answer.has_words
@@ -350,11 +348,11 @@ class Conversation:
         is the `last` picture, what stands above a message that was never submitted is no answer, but was said.
         """
         rows = self.rows
-        self._document.look_through_window(self._chrome.composer_top(rows, self._cursor), None, self._message_in)
+        self._document.look_through_window(self._top, None, self._message_in)
         lost = self._document.lost_since(self._mark)
         before, now = self._transcript()
         self.look_for_typed()
-        draft = self._composer.draft(*self._place)
+        draft = self._composer.draft
         standing = standing_in(self._sent, draft)
         waiting = [sent for sent in self._sent if sent.waits and sent is not standing]
         stands = any(sent.waits for sent in self._sent) and not waiting
@@ -395,7 +393,7 @@ class Conversation:
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.during_output = False
-        tail, composer = self._chrome.tail_start(rows, self._cursor), self._chrome.composer_top(rows, self._cursor)
+        tail, composer = self._chrome.tail_start(rows, self._cursor), self._top
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
@@ -472,7 +470,7 @@ class Conversation:
     def assume_submitted(self) -> bool:
         """The program went to work by itself: a draft that stands or has just vanished was submitted; was there one?"""
         vanished = drafts_vanished(self._sent)
-        if not (self._draft or vanished) or not self._composer.empty.mark or self.awaits_draft:
+        if not (self._draft or vanished) or not self._reader.empty.mark or self.awaits_draft:
             return False
         if self._draft:
             self._sent.append(OutstandingMessage(None, self._draft, phase="submitted"))
@@ -492,10 +490,14 @@ class Conversation:
         return any(sent.waits for sent in self._sent)
 
     @property
-    def _place(self) -> tuple[list[str], int, int]:
-        """The rows of the screen, the first one of the composer, and that of the cursor."""
-        rows = self.rows
-        return rows, self._chrome.composer_top(rows, self._cursor) if rows else 0, self._cursor
+    def _top(self) -> int:
+        """The first row of the composer; 0 while there are no rows."""
+        return self._chrome.composer_top(self.rows, self._cursor) if self.rows else 0
+
+    @property
+    def _composer(self) -> ComposerReader:
+        """The composer as it stands now."""
+        return self._reader.look(self.rows, self._top, self._cursor)
 
     @property
     def _mark_of_messages(self) -> str:
@@ -509,7 +511,7 @@ class Conversation:
 
     def _new_transcript(self) -> list[str]:
         """Return the text of those rows of it that stand above the composer."""
-        below = len(self.rows) - self._chrome.composer_top(self.rows, self._cursor)
+        below = len(self.rows) - self._top
         return [row.text for row in self._new[:-below]]
 
     def _message_in(self, rows: Sequence[str]) -> int | None:
@@ -531,7 +533,7 @@ class Conversation:
             return
         self._sent = watch_drafts(self._sent, self._draft, draft)
         self._draft = draft
-        if drafts_shown(self._sent, rows[: self._chrome.composer_top(rows, self._cursor)], mark):
+        if drafts_shown(self._sent, rows[: self._top], mark):
             self.look_for_typed()
 
     def look_for_typed(self) -> None:
