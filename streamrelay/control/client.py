@@ -38,7 +38,7 @@ from streamrelay.control.reminder import Reminder
 from streamrelay.control.request_slots import RequestSlots
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
 from streamrelay.control.tmux import ServerInfo, Tmux, environment, refusal
-from streamrelay.control.transport import MAX_READ, Transport, TransportName
+from streamrelay.control.transport import Eager, Intake, Transport, TransportName
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -54,8 +54,9 @@ class ControlClient:
 
     `target` names the session (best its id, `$3`), or `opening` is the command that makes one and attaches to it
     (`control.hub`), with flags of its own. `handler` gets output and notifications, those of before the attach
-    was complete included, and never a reply; with them the event loop's time of the read they came in. `room` tells
-    how many bytes it takes at once (`control.transport`). `flags` are further client flags, as `pause-after=30`.
+    was complete included, and never a reply; with them the event loop's time of the read they came in. `intake` tells
+    how many bytes it takes at once, and how soon (`control.transport`). `flags` are further client flags, as
+    `pause-after=30`.
 
     Entering raises errors.TmuxMissing, NoServer, ServerLost, ConnectionLost (the client was detached at once),
     TargetNotFound, CommandFailed (tmux's own words) and CommandTimeout.
@@ -68,7 +69,7 @@ class ControlClient:
         target: str,
         handler: Handler,
         *,
-        room: Callable[[], int] = lambda: MAX_READ,
+        intake: Intake | None = None,
         transport: TransportName = "pipes",
         flags: Sequence[str] = (),
         opening: Sequence[str] = (),
@@ -77,7 +78,7 @@ class ControlClient:
         self._tmux = tmux
         self._open_while_attached = contextlib.AsyncExitStack()
         self._handler = handler
-        self._room = room
+        self._intake = Eager() if intake is None else intake
         self._name: TransportName = transport
         self._attach_timeout = attach_timeout
         attach = ("attach-session", "-E", "-f", ",".join(("ignore-size", *flags)), "-t", target)
@@ -110,6 +111,16 @@ class ControlClient:
     def ended(self) -> bool:
         """Whether the connection has ended, so that it takes no more commands."""
         return self._finished
+
+    @property
+    def room(self) -> int:
+        """How many bytes the transport may read at once."""
+        return self._intake.room
+
+    @property
+    def pause(self) -> float:
+        """For how many seconds after a read the transport may wait: not at all while a reply is expected."""
+        return 0.0 if self._requests else self._intake.pause
 
     @property
     def outstanding(self) -> int:
@@ -159,7 +170,7 @@ class ControlClient:
         tmux = await self._open_while_attached.enter_async_context(harmless(self._tmux, server))
         argv = tmux.argv("-N", mode, *self._arguments, stays=True, terminal=self._name == "cc")
         try:
-            return await start(argv, environment(os.environ), self._read, self._eof, self._room)
+            return await start(argv, environment(os.environ), self._read, self._eof, self)
         except OSError as error:
             raise self._tmux.unrunnable(error) from error
 

@@ -13,7 +13,7 @@ from typing import Self
 
 from streamrelay.children import ended, send_signal, start_child, uncut
 from streamrelay.control.guard import ClientGuard
-from streamrelay.control.transport import GRACE, ChannelTransport, ControlChannel, happens, leave
+from streamrelay.control.transport import GRACE, ChannelTransport, ControlChannel, Intake, happens, leave
 
 _STDERR_LIMIT = 4096
 
@@ -51,7 +51,7 @@ class PipeTransport(ChannelTransport):
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
-        room: Callable[[], int],
+        intake: Intake,
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with contextlib.ExitStack() as owned, contextlib.ExitStack() as ours:
@@ -65,7 +65,7 @@ class PipeTransport(ChannelTransport):
                 )
                 guard.watch(process.pid)
             try:
-                channel = ControlChannel(stdout, stdin, on_data, on_eof, room)
+                channel = ControlChannel(stdout, stdin, on_data, on_eof, intake)
                 owned.callback(channel.stop)
                 ours.callback(channel.stop_writing)
                 return cls(process, guard, channel, stderr, stdin=ours, owned=owned)

@@ -14,7 +14,7 @@ from typing import Self
 
 from ptyprocess import PtyProcess
 
-from streamrelay.control.transport import ChannelTransport, ControlChannel, leave
+from streamrelay.control.transport import ChannelTransport, ControlChannel, Intake, leave
 
 _POLL = 0.005
 
@@ -36,7 +36,7 @@ class PtyTransport(ChannelTransport):
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
-        room: Callable[[], int],
+        intake: Intake,
     ) -> Self:
         """Start `argv`; see OpenTransport."""
         with warnings.catch_warnings():
@@ -45,7 +45,7 @@ class PtyTransport(ChannelTransport):
             process = PtyProcess.spawn(list(argv), env=dict(env), echo=False)
         # close() would sleep to let the child end; by then it has ended, and been waited for.
         process.delayafterclose = 0
-        return cls(process, ControlChannel(process.fd, process.fd, on_data, on_eof, room))
+        return cls(process, ControlChannel(process.fd, process.fd, on_data, on_eof, intake))
 
     @property
     def pid(self) -> int:

@@ -43,6 +43,32 @@ GRACE = 1.0
 """Seconds a child is given for each step of its leaving."""
 
 
+class Intake(Protocol):
+    """How much the receiver of a connection takes at once, and how soon."""
+
+    @property
+    def room(self) -> int:
+        """How many bytes are welcome in the next read; up to `MIN_READ` come in any case."""
+
+    @property
+    def pause(self) -> float:
+        """For how many seconds after a read the next one may wait; asked after each."""
+
+
+class Eager:
+    """The intake of a receiver that takes everything, at once."""
+
+    @property
+    def room(self) -> int:
+        """Any number of bytes."""
+        return MAX_READ
+
+    @property
+    def pause(self) -> float:
+        """No pause."""
+        return 0.0
+
+
 class Transport(Protocol):
     """A child process that speaks control mode."""
 
@@ -82,9 +108,8 @@ class Transport(Protocol):
 class OpenTransport(Protocol):
     """Starts a child and calls back with what it says: `on_data(bytes)` for each read, `on_eof()` once at the end.
 
-    Before a read `room()` tells how many bytes are welcome; up to `MIN_READ` come in any case.
-    Raises OSError where the child cannot be started. No callback comes before the coroutine has returned, and none
-    after `close` was called.
+    `intake` tells how much it takes and how soon. Raises OSError where the child cannot be started. No callback comes
+    before the coroutine has returned, and none after `close` was called.
     """
 
     async def __call__(
@@ -93,7 +118,7 @@ class OpenTransport(Protocol):
         env: Mapping[str, str],
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
-        room: Callable[[], int],
+        intake: Intake,
     ) -> Transport:
         """Start `argv` with the environment `env`."""
 
@@ -107,7 +132,7 @@ class ControlChannel:
         writer: int,
         on_data: Callable[[bytes], None],
         on_eof: Callable[[], None],
-        room: Callable[[], int],
+        intake: Intake,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.descriptors = (reader, writer)
@@ -115,7 +140,9 @@ class ControlChannel:
         self._writer: int | None = writer
         self._batches = FlowBatches(on_data)
         self._on_eof = on_eof
-        self._room = room
+        self._intake = intake
+        self._next_read: asyncio.TimerHandle | None = None
+        """The timer of the next read; None while the event loop watches the descriptor instead."""
         self._unsent: deque[memoryview] = deque()
         self._listening = True
         self._reading = True
@@ -140,6 +167,7 @@ class ControlChannel:
         if self._writer is None or not data:
             return
         self._unsent.append(memoryview(data))
+        self._end_pause()
         if self.sent.is_set():
             self.sent.clear()
             self._flush()
@@ -152,7 +180,7 @@ class ControlChannel:
             self._reading = False
             self._paused_at = self._loop.time()
             self._batches.pause()
-            self._loop.remove_reader(self._reader)
+            self._unwatch()
 
     def resume_reading(self) -> None:
         """Go on reading what comes."""
@@ -180,14 +208,41 @@ class ControlChannel:
         """Let go of both descriptors."""
         self.stop_writing()
         self._batches.drop()
-        self._loop.remove_reader(self._reader)
+        self._unwatch()
         self.ended.set()
 
+    def _unwatch(self) -> None:
+        if self._next_read is None:
+            self._loop.remove_reader(self._reader)
+        else:
+            self._next_read.cancel()
+            self._next_read = None
+
+    def _end_pause(self) -> None:
+        """Watch the descriptor again: nothing came in the pause, or an answer is expected."""
+        if self._next_read is not None:
+            self._unwatch()
+            self._loop.add_reader(self._reader, self._readable)
+
     def _readable(self) -> None:
+        """Read what is there, and go on after the pause that the receiver allows."""
+        began = self._loop.time()
+        has_read = self._take_what_is_there()
+        if not self._reading or self.ended.is_set():
+            return
+        pause = self._intake.pause if has_read and self._listening else 0.0
+        if pause:
+            self._unwatch()
+            self._next_read = self._loop.call_at(began + pause, self._readable)
+        else:
+            self._end_pause()
+
+    def _take_what_is_there(self) -> bool:
+        """Read, and pass on what was read; False where there was nothing."""
         try:
             data = self._read()
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError:
             # A terminal whose other side is closed fails to read (EIO) where a pipe would say end of file.
             data = b""
@@ -195,19 +250,20 @@ class ControlChannel:
             self._fit(len(data))
             if self._listening:
                 self._batches.put(data)
-            return
-        self._loop.remove_reader(self._reader)
+            return True
+        self._unwatch()
         self.ended.set()
         self._batches.flush()
         if self._listening:
             self._listening = False
             self._on_eof()
+        return False
 
     def _read(self) -> bytes:
         data = os.read(self._reader, READ_SIZE)
         if len(data) < READ_SIZE:
             return data
-        welcome = min(MAX_READ, self._room()) if self._listening else MAX_READ
+        welcome = min(MAX_READ, self._intake.room) if self._listening else MAX_READ
         pieces, room = [data], welcome - self._batches.size - READ_SIZE
         # Whatever stops it is met again by the next read.
         with contextlib.suppress(OSError):

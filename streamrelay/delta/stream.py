@@ -90,6 +90,8 @@ class DeltaStream:
         self._conversation = self._following.conversation
         self._witness = self._following.witness
         self._last_output: float | None = None
+        self.unseen_since: float | None = None
+        """When the program printed first what no whole picture of its screen has shown yet (stream time)."""
         self._rests_at = 0.0
         self._unsettled = False
         self._detector = PromptDetector(
@@ -243,6 +245,8 @@ class DeltaStream:
         """Take bytes the program printed."""
         self._builder.now = now
         self._last_output = now
+        if self.unseen_since is None:
+            self.unseen_since = now
         self._witness.due = None
         self._unsettled = True
         self._detector.changed(now)
@@ -435,6 +439,8 @@ class DeltaStream:
     def _take_frame(self, *, whole: bool, stands: bool) -> None:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
+        if whole:
+            self.unseen_since = None
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
         if withdrawn and not self.converses and self._printing.may_have_read:
             self._mode.ask()

@@ -128,9 +128,7 @@ class PaneConnection:
     async def opened(self) -> Hub:
         """Return the hub, opened if it is not."""
         if self.hub is None:
-            hub = await Hub(
-                self._tmux, self._handle, room=lambda: self.scheduler.room, transport=self._transport
-            ).open()
+            hub = await Hub(self._tmux, self._handle, intake=self.scheduler, transport=self._transport).open()
             self.hub = hub
             self._paused.clear()
             self._follows_deaths = False

@@ -43,6 +43,7 @@ from streamrelay.control.hub import (
     unlink,
     visiting,
 )
+from streamrelay.control.transport import Intake
 from streamrelay.errors import CommandFailed, NoServer, ServerLost, StreamrelayError, TargetNotFound, TmuxError
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ Handler = Callable[[Sequence[ControlEvent], float], None]
 class Hub:
     """One control client with its own session. The caller must `aclose` it."""
 
-    def __init__(self, tmux: Tmux, handler: Handler, *, room: Callable[[], int], transport: TransportName) -> None:
+    def __init__(self, tmux: Tmux, handler: Handler, *, intake: Intake, transport: TransportName) -> None:
         self._tmux = tmux
         self._handler = handler
         self._info: ServerInfo | None = None
@@ -69,7 +70,7 @@ class Hub:
             tmux,
             self.name,
             self._handle,
-            room=room,
+            intake=intake,
             transport=transport,
             opening=opening(self.name, str(os.getpid()), ("ignore-size", f"pause-after={PAUSE_AFTER}")),
         )

@@ -36,6 +36,7 @@ from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed, Text, 
 from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Listener, Listeners
+from streamrelay.panes.reading_pace import READ_LINES, READ_PICTURE
 from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
 from streamrelay.panes.timer import ResettableTimer
 from streamrelay.panes.witness import WitnessSource, WitnessWatch
@@ -44,6 +45,9 @@ from streamrelay.vt.widths import Widths
 
 _AGAIN = 0.002
 """Seconds until a due deadline is checked again if unread bytes may precede it."""
+
+UNSEEN = 0.1
+"""Seconds of repaints of which no picture was whole, after which reading may not pause, so that a rest is found."""
 
 _LASTING = 30.0
 """Idle seconds before a pane packs its screen to save memory. With a line every ten seconds from each of 100 panes,
@@ -83,6 +87,8 @@ class PaneRuntime:
         """Its output counts while it is live or moved; while it resumes, no time passes."""
         self.turn = TURN
         """The number of bytes to render in one turn."""
+        self.urgency = READ_LINES
+        """For how many seconds after its next output reading may not pause."""
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
@@ -197,6 +203,11 @@ class PaneRuntime:
         rendering.add(self, len(data), read_at, first=first)
 
     @property
+    def paints(self) -> bool:
+        """Whether the program paints its screen, so that rows are not lines."""
+        return self._screen.alternate or self._stream.converses
+
+    @property
     def waits(self) -> bool:
         """Whether bytes wait to be rendered."""
         return bool(self._backlog)
@@ -216,9 +227,17 @@ class PaneRuntime:
         if data:
             self.last_output = read_at
             self._enter(Output(now, self.info.pane, data))
+            self.urgency = self._urgency(now)
         else:
             self._let_pass(now)
             self._set_timer()
+
+    def _urgency(self, now: float) -> float:
+        """Return the urgency of what may follow: none for a repaint, unless it has lasted."""
+        if not self.paints:
+            return READ_LINES
+        began = self._stream.unseen_since
+        return 0.0 if began is None or now <= began + UNSEEN else READ_PICTURE
 
     def catch_up(self) -> None:
         """Render all waiting bytes and let the pane's idle time pass, before another input."""
@@ -231,6 +250,7 @@ class PaneRuntime:
         """Let the deadlines pass that are due at `now` (stream time)."""
         while (deadline := self._stream.deadline()) is not None and deadline <= now:
             self._tell(Waited(deadline, self.info.pane))
+            self.urgency = self._urgency(now)
 
     @property
     def rests(self) -> bool:
@@ -362,7 +382,7 @@ class PaneRuntime:
             return
         if not self.closed and (deadline := self._stream.deadline()) is not None:
             due = self._began + deadline
-        self._deadline.set(due, not_before=not_before)
+        self._deadline.set(due, not_before=max(not_before, self._rendering.next_read))
         if self.closed:
             self._lasting.set(None)
             if self._witness is not None:

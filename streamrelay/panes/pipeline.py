@@ -128,7 +128,7 @@ class PanePipeline(PaneRuntime):
         if self.seeded and self.info.is_replaced_by(info):
             self.catch_up()
             self._respawned = True
-            if self._paints:
+            if self.paints:
                 # The stream took the new program's first output for repaints of the old one, and did not report it.
                 screen = self._screen
                 rows, wrapped = (b"",) * screen.lines, (False,) * screen.lines
@@ -258,7 +258,7 @@ class PanePipeline(PaneRuntime):
         self._lose("paused")
         self._recover(held)
         self.seed(held.snapshot)
-        if held.title != self._screen.title or (self._paints and self._stream.answers):
+        if held.title != self._screen.title or (self.paints and self._stream.answers):
             # Programs show by their titles whether they are at work; an answer may have come and ended meanwhile.
             title = "".join(character for character in held.title if character.isprintable())
             self._enter(Output(self._now(), self.info.pane, f"\x1b]2;{title}\x07".encode()))
@@ -267,17 +267,12 @@ class PanePipeline(PaneRuntime):
     def _recover(self, held: TmuxRows) -> bool:
         """Report the recoverable output, or a gap for the rest; return True if nothing is lost."""
         now, at = self._loop.time(), self._now()
-        entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self._paints)
+        entries, whole = self._missing.recover(held, self.info.pane, now, at, paints=self.paints)
         for entry in entries:
             self._enter(entry)
         if self.phase in {"moved", "recovering"}:
             self.phase = "live"
         return whole
-
-    @property
-    def _paints(self) -> bool:
-        """Whether the program paints its screen, so that rows are not lines."""
-        return self._screen.alternate or self._stream.converses
 
     def finalize(self, last: FinalOutput | None) -> None:
         """Close the stream of an ended program, with the final output from its remaining pane."""
@@ -285,7 +280,7 @@ class PanePipeline(PaneRuntime):
         if last is None or not self.seeded:
             self.close("pane_gone")
             return
-        if self._paints:
+        if self.paints:
             heard = last.shows(self._screen.text())
         else:
             self._missing.note("tail")

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from streamrelay.control.transport import MIN_READ
+from streamrelay.panes.reading_pace import ReadingPace
 
 MAX_PENDING_BYTES = 1 << 19
 """The most bytes of all panes that wait: some tens of milliseconds of rendering."""
@@ -101,6 +102,9 @@ class Renderable(Protocol):
     turn: int
     """The number of bytes to render in one turn; begins with `TURN`."""
 
+    urgency: float
+    """For how many seconds reading may not pause after its next output (`panes.reading_pace`)."""
+
     @property
     def waits(self) -> bool:
         """Whether bytes wait."""
@@ -147,6 +151,9 @@ class RenderScheduler(Generic[Pane]):
         self._held = False
         self._just_read = False
         self._read_at = 0.0
+        self._pace = ReadingPace()
+        self.next_read = 0.0
+        """When the next read is (loop time) if it waits; until then nothing is known of what the panes print."""
         self.read_until = 0.0
         """When the last read was that is over (loop time). Until then everything was read, but for what a read left in
         the pipe for want of room: of floods, as a rule."""
@@ -161,6 +168,7 @@ class RenderScheduler(Generic[Pane]):
     def add(self, pane: Pane, size: int, read_at: float, *, first: bool) -> None:
         """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
         self._printed[pane] = self._printed.get(pane, 0) + size
+        self._pace.note(size, read_at, urgency=pane.urgency)
         if first and pane in self._streaming:
             self._collecting.pop(pane, None)
             self._collecting[pane] = read_at + PATIENCE
@@ -180,6 +188,11 @@ class RenderScheduler(Generic[Pane]):
         """How many bytes may be read at once."""
         return MAX_PENDING_BYTES - self.waiting - _CUT_LINE
 
+    @property
+    def pause(self) -> float:
+        """For how many seconds the next read may wait."""
+        return self._pace.pause
+
     def taken(self, size: int) -> None:
         """Record that `size` bytes wait no longer."""
         self.waiting -= size
@@ -193,7 +206,8 @@ class RenderScheduler(Generic[Pane]):
         For the callback of a timer. The loop calls it after those that read, so if none of these read just before,
         there was nothing.
         """
-        return self._read_at if self._held or self._just_read else self._clock()
+        now = self._clock()
+        return self._read_at if self._held or self._just_read or now < self.next_read else now
 
     def guarded(self, pane: Pane, step: Callable[[], _Result]) -> _Result | None:
         """Let one pane take a step; returns what it does, None where it raised, which is that pane's failure alone."""
@@ -218,7 +232,11 @@ class RenderScheduler(Generic[Pane]):
         In the callback that read, not in the next one: the loop would read again before that, the reads would be
         small, and tmux would be kept busy with writing (64 panes: 0.17 against 0.14 s of CPU a megabyte).
         """
-        if not self._just_read:
+        pause = self._pace.pause
+        self.next_read = self._read_at + pause
+        if pause:
+            self.read_until = self._read_at
+        elif not self._just_read:
             self._just_read = True
             self._loop.call_soon(self._poll_again)
         if self._turn is None:

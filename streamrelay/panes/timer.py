@@ -6,8 +6,9 @@ Resetting it to a slightly later time keeps the running timer, which then fires 
 import asyncio
 from collections.abc import Callable
 
-_LAZY = 0.05
-"""Seconds by which it may fire early: a flood resets it with every read, which costs more than one early call."""
+_LAZY = 0.004
+"""Seconds by which it may fire early: a flood resets it with every read, which costs more than one early call. Output
+that comes less often resets it at once, since an early call wakes the process."""
 
 
 class ResettableTimer:
@@ -25,11 +26,13 @@ class ResettableTimer:
 
     def set(self, due: float | None, *, not_before: float = 0.0) -> None:
         """Ring at `due`, or at `not_before` if that is later; None for never."""
+        if due is not None and due < not_before:
+            due = not_before
         if self._handle is not None and (due is None or not due - _LAZY <= self._at <= due):
             self._handle.cancel()
             self._handle = None
         if due is not None and self._handle is None:
-            self._at = max(due, not_before)
+            self._at = due
             self._handle = self._loop.call_at(self._at, self._go_off)
 
     def _go_off(self) -> None:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from streamrelay.control.transport import MAX_READ, ControlChannel
+from streamrelay.control.transport import ControlChannel, Eager
 
 pytestmark = pytest.mark.skipif(not hasattr(fcntl, "F_GETPIPE_SZ"), reason="only Linux tells how much a pipe holds")
 
@@ -22,7 +22,7 @@ class Pipe:
         for descriptor in (self.reader, self.writer, back, answers):
             owned.callback(os.close, descriptor)
         self.got = 0
-        self.channel = ControlChannel(self.reader, answers, self._take, lambda: None, lambda: MAX_READ)
+        self.channel = ControlChannel(self.reader, answers, self._take, lambda: None, Eager())
         owned.callback(self.channel.stop)
 
     def _take(self, data: bytes) -> None:

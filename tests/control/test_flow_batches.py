@@ -116,6 +116,13 @@ async def test_what_is_dropped_never_comes(stage: Stage) -> None:
     assert stage.taken == [read]
 
 
+class Full:
+    """A receiver without room for more than what comes in any case."""
+
+    room = 0
+    pause = 0.0
+
+
 async def test_a_channel_hands_on_all_of_a_flood_before_it_says_that_it_is_over() -> None:
     with ExitStack() as owned:
         reader, writer = os.pipe()
@@ -124,7 +131,7 @@ async def test_a_channel_hands_on_all_of_a_flood_before_it_says_that_it_is_over(
             owned.callback(os.close, descriptor)
         got: list[bytes] = []
         ended: list[int] = []
-        channel = ControlChannel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))), lambda: 0)
+        channel = ControlChannel(reader, answers, got.append, lambda: ended.append(len(b"".join(got))), Full())
         owned.callback(channel.stop)
         data = os.urandom(1 << 22)
 

@@ -9,7 +9,7 @@ import pytest
 
 from streamrelay.control import CommandResult, ControlClient, ServerInfo, Tmux
 from streamrelay.control.hub import HubSession
-from streamrelay.control.transport import MAX_READ
+from streamrelay.control.transport import Eager
 from streamrelay.errors import CommandFailed, ServerLost
 from streamrelay.panes.hub import Hub
 from streamrelay.testing.tmux import PrivateTmux
@@ -23,7 +23,7 @@ def make_hub(private_tmux: PrivateTmux) -> MakeHub:
 
     def make(binary: str = "") -> Hub:
         tmux = Tmux(binary or private_tmux.binary, socket_path=private_tmux.socket_path)
-        return Hub(tmux, lambda events, at: None, room=lambda: MAX_READ, transport="pipes")
+        return Hub(tmux, lambda events, at: None, intake=Eager(), transport="pipes")
 
     return make
 

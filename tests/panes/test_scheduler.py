@@ -15,6 +15,7 @@ class Pane:
     def __init__(self, name: str, stage: "Stage") -> None:
         self.name = name
         self.turn = TURN
+        self.urgency = 1.0
         self._stage = stage
         self._waiting: deque[int] = deque()
         self.fails = False
@@ -268,3 +269,19 @@ async def test_after_the_end_nothing_is_rendered(stage):
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert stage.turns == before
+
+
+async def test_while_reading_pauses_time_is_known_until_the_last_read(stage):
+    stage.idle.urgency = 0.0
+    while not stage.scheduler.pause:
+        stage.clock += scheduler.WINDOW / 20
+        stage.idle.put(1)
+        stage.scheduler.take_turns()
+        await asyncio.sleep(0)
+    stage.idle.put(1)
+    read_at = stage.clock
+    stage.scheduler.take_turns()
+    await asyncio.sleep(0)
+    assert stage.scheduler.known_until() == stage.scheduler.read_until == read_at < stage.clock
+    stage.clock = stage.scheduler.next_read
+    assert stage.scheduler.known_until() == stage.clock, "nothing has come in the pause"

@@ -16,6 +16,7 @@ class Pane:
     """One that takes what is rendered of it, and throws it away."""
 
     turn = TURN
+    urgency = 0.0
 
     def __init__(self, taken: Callable[[int], None]) -> None:
         self.waiting = 0
@@ -85,7 +86,7 @@ async def test_what_waits_is_bounded_however_slowly_it_is_rendered(flood: int, r
     with ExitStack() as owned:
         owned.callback(os.close, back)
         owned.callback(os.close, answers)
-        channel = ControlChannel(flood, answers, take, lambda: None, lambda: rendering.room)
+        channel = ControlChannel(flood, answers, take, lambda: None, rendering)
         owned.callback(channel.stop)
         owned.callback(rendering.close)
         until = loop.time() + 0.3

@@ -1,0 +1,54 @@
+"""The pace of reading: while programs repaint their screens in many panes, the next read waits for a moment.
+
+Twenty agents at work cause hundreds of reads a second, and as many timers when a screen rests. Each wakes the process
+for a few hundred bytes, with cold caches, which costs more than the bytes do. With a pause between two reads, one wake
+serves several panes. A repaint is looked at when the program rests (`delta.frames`), so it can wait; a printed line
+cannot, so there are no pauses while a program prints lines.
+
+While there are pauses, a pane counts as idle only until the last read, because what comes during a pause has no exact
+time.
+"""
+
+from typing import Final
+
+PAUSE: Final = 0.016
+"""Seconds between two reads: what a screen takes to show a picture."""
+WINDOW: Final = 0.1
+"""Seconds over which reads are counted."""
+OFTEN: Final = 5
+"""Reads in a window from which on there are pauses in the next one."""
+MOST: Final = 1 << 16
+"""Bytes in a window above which there are none: a flood is read as it comes."""
+READ_LINES: Final = 0.006
+"""Seconds without pauses after a printed line: those of a burst, as a relay counts it, keep their distances."""
+READ_PICTURE: Final = 0.015
+"""Seconds without pauses after a repaint that has lasted: more than the rest takes that ends it."""
+
+
+class ReadingPace:
+    """Counts reads, and decides on pauses."""
+
+    def __init__(self) -> None:
+        self.pause = 0.0
+        """Seconds for which the next read may wait."""
+        self._is_often = False
+        self._window_ends = 0.0
+        self._read_at = 0.0
+        self._reads = 0
+        self._bytes = 0
+        self._urgent_until = 0.0
+
+    def note(self, size: int, read_at: float, *, urgency: float) -> None:
+        """Note `size` bytes of a pane, read at that time (loop time); no pause for `urgency` seconds."""
+        if read_at >= self._window_ends:
+            self._is_often = self._reads >= OFTEN and read_at < self._window_ends + WINDOW
+            self._window_ends = read_at + WINDOW
+            self._reads = self._bytes = 0
+        if read_at != self._read_at:
+            self._read_at = read_at
+            self._reads += 1
+        self._bytes += size
+        if urgency:
+            self._urgent_until = max(self._urgent_until, read_at + urgency)
+        waits = self._is_often and self._bytes <= MOST and read_at >= self._urgent_until
+        self.pause = PAUSE if waits else 0.0
