@@ -1,4 +1,4 @@
-"""Cells of text in which characters join others: for text that is shown as it is (`Widths.plain`)."""
+"""Cells of text in which characters join others: for text that is shown as it is (`Widths.is_plain`)."""
 
 import re
 

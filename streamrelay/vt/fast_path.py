@@ -126,7 +126,7 @@ class FastPath:
         """Whether `texts`, which are `body` without its styles, are shown as they are."""
         # Each part between two styles has columns of its own, so none may take or give some over a style.
         over_style = f"{ZWJ}\x1b" in body or f"m{VARIATION_SELECTOR}" in body
-        return not over_style and self._state.widths.plain.fullmatch(texts.replace(NEW_LINE, "\n")) is not None
+        return not over_style and self._state.widths.is_plain(texts.replace(NEW_LINE, "\n"))
 
     def _widens_at_margin(self, line: str) -> bool:
         """Whether a character of `line` may have to be widened where there is no column for it."""

@@ -25,6 +25,9 @@ _MARKED_PARTS = re.compile(f"[{MARKS}].{STUB}?|[^{MARKS}]+")
 _MARKED_CELLS = re.compile(f"[{MARKS}]?.{STUB}?")
 _PARTS = re.compile(f"[ -~]+|.{STUB}?")
 _CELL_BYTES = 21
+_MANY_JOINERS = 8
+"""Joining characters in a text above which it pays to see whether all of it is plain. For fewer they are drawn one by
+one: the pattern alone takes 20 ms to compile, and many programs print an emoji and never more."""
 _WIDENING = frozenset(VARIATION_SELECTOR + SKIN_TONES)
 
 
@@ -47,11 +50,12 @@ def draw(state: TerminalState, text: str) -> None:
             if cells:
                 put(state, cells, state.pen)
         elif (
-            state.flows
+            cells.count(JOINER) > _MANY_JOINERS
+            and state.flows
             and state.columns > 1
             # What widens takes the next column as it is then, if there is one.
             and not (widths.quirks.widens and VARIATION_SELECTOR in text)
-            and widths.plain.fullmatch(text)
+            and widths.is_plain(text)
         ):
             put(state, cells_of(text, widths, state.grid.symbols), state.pen)
         else:

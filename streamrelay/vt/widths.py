@@ -127,14 +127,18 @@ class Widths(dict[int, str]):
             return self._wide.sub(_with_stubs, text)
         return text.translate(self)
 
-    @cached_property
-    def plain(self) -> re.Pattern[str]:
-        """Matches lines whose text is shown as it is: every character has columns or joins one that has.
+    def is_plain(self, lines: str) -> bool:
+        """Whether lines are shown as they are: every character has columns or joins one that has.
 
         A line feed alone ends a line. tmux keeps 21 bytes of UTF-8 in a cell, which a character and what may join it
         here never exceed. A variation selector that widens does so in a column that is there: the last column is the
         caller's to see to.
         """
+        # Mostly nothing joins, and the pattern for what does takes 20 ms to compile.
+        return self._shown.fullmatch(lines.replace("\n", "")) is not None or self._plain.fullmatch(lines) is not None
+
+    @cached_property
+    def _plain(self) -> re.Pattern[str]:
         shown, joining = self._ranges(1, 2), self._ranges(0)
         beyond_ascii = f"(?![ -~])[{shown}]"
         join = f"(?:{ZWJ}{beyond_ascii}|[{joining}])"

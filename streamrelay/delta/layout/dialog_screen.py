@@ -95,14 +95,6 @@ class DialogScreen:
         """Return the row that closes a box which is open at a row."""
         return next((y for y in range(begin, len(self.rows)) if _BOX_END.match(self.rows[y])), None)
 
-    def is_typed_at(self) -> bool:
-        """Whether the cursor stands behind a prompt: in a composer, in a person's draft."""
-        x, y = self.cursor
-        if not 0 <= y < len(self.rows):
-            return False
-        prompt = _PROMPT.match(self.rows[y])
-        return prompt is not None and x >= prompt.end()
-
     def question_above(self, y: int) -> str | None:
         """Return what is asked above a row: right above it, else as early as the dialog reaches up."""
         found: int | None = None
@@ -158,6 +150,15 @@ class DialogScreen:
         text = one_line(_SECOND_COLUMN.sub("", row) for row in self.rows[first:stop] if not _SCROLL_MARK.match(row))
         marks = [mark.end() for mark in _ASKED.finditer(text)]
         return (text[: marks[-1]] if marks else text).removeprefix("? ")
+
+
+def is_typed_at(rows: Sequence[str], cursor: tuple[int, int]) -> bool:
+    """Whether the cursor stands behind a prompt: in a composer, in a person's draft."""
+    x, y = cursor
+    if not 0 <= y < len(rows):
+        return False
+    prompt = _PROMPT.match(_read(rows[y]).text)
+    return prompt is not None and x >= prompt.end()
 
 
 def is_bullet(row: str) -> bool:

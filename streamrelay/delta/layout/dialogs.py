@@ -21,7 +21,7 @@ from typing import NamedTuple
 import regex
 
 from streamrelay.delta.layout.choices import Choices, find_choices
-from streamrelay.delta.layout.dialog_screen import MAX_ROWS, DialogScreen, is_bullet, is_hint, one_line
+from streamrelay.delta.layout.dialog_screen import MAX_ROWS, DialogScreen, is_bullet, is_hint, is_typed_at, one_line
 from streamrelay.delta.profiles import DialogKind, DialogSign
 
 
@@ -90,8 +90,10 @@ def find_dialog(
                 screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
                 choices = find_choices(screen)
                 return Dialog(sign.kind, asked) if choices is None else _with_choices(screen, choices, sign.kind, asked)
+    if is_typed_at(rows, cursor):
+        return None
     screen = DialogScreen(rows, cursor, cursor_visible=cursor_visible)
-    if screen.last < 0 or screen.is_typed_at():
+    if screen.last < 0:
         return None
     choices = find_choices(screen)
     return _of_hint(screen) if choices is None else _of_choices(screen, choices)

@@ -223,9 +223,11 @@ class Printing:
 
     def deadline(self, *, rests: bool) -> float | None:
         """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
-        timers = self._greeting_due, self.region.due, self._early_due, self.composer.due
-        dues = (*timers, self._lines.due if rests else None)
-        return min((due for due in dues if due is not None), default=None)
+        due = self._lines.due if rests else None
+        for other in (self._greeting_due, self.region.due, self._early_due, self.composer.due):
+            if other is not None and (due is None or other < due):
+                due = other
+        return due
 
     def advance(self, *, rests: bool) -> None:
         """Say what has been held for as long as it may be."""

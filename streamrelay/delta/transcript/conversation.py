@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
 from streamrelay.delta.layout.composer import ComposerReader
-from streamrelay.delta.layout.dialog_screen import DialogScreen
+from streamrelay.delta.layout.dialog_screen import is_typed_at
 from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.messages import (
@@ -305,8 +305,7 @@ class Conversation:
     def asked_at(self, rows: Sequence[str], cursor: Cursor) -> str:
         """Return the row that ends at the cursor; empty if a person types there or it shows an outstanding message."""
         row = rows[cursor.y] if cursor.y < len(rows) else ""
-        typed = DialogScreen(rows, (cursor.x, cursor.y), cursor_visible=True).is_typed_at()
-        if typed or cells_of(row) > cursor.x:
+        if is_typed_at(rows, (cursor.x, cursor.y)) or cells_of(row) > cursor.x:
             return ""
         spelled = spelling(without_marks(row))
         return "" if any(spelled in spelling(sent.text) for sent in self._sent) else row
