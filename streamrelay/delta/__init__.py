@@ -1,1 +1,1 @@
-"""From frames of a screen to what the program said: lines, who wrote them, and turns. `stream` is the door."""
+"""The delta stream: from frames of a screen to a program's lines, their authors and turns. Callers use `stream`."""

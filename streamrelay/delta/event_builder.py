@@ -15,7 +15,7 @@ from streamrelay.events import Activity, Event, Gap, Live, Retracted, Text, Turn
 MAX_LIVE = 4096
 """Characters of live text: the end of a longer unfinished line."""
 SHOWN_FOR = 0.1
-"""Seconds between two pictures of an unfinished line, unless `DeltaStream.look` asks for one."""
+"""Seconds between two `Live` events of an unfinished line, unless `DeltaStream.look` asks for one."""
 
 
 class EventBuilder:
@@ -78,7 +78,7 @@ class EventBuilder:
             self._reasons.add(Reason(now, turn, rule, (text.text,), (text,)))
 
     def say_line(self, pieces: Iterable[Piece], shown: str | None = None) -> None:
-        """Say one line whose origin is known; `shown` is how a printed line stood on the screen."""
+        """Say one line whose origin is known; `shown` is the line as the screen shows it."""
         final = False
         for piece in pieces:
             self.say_piece(piece, shown)

@@ -5,7 +5,7 @@ A frame that shows half a repaint makes wrong lines, so the screen is looked at 
 * after the end of a synchronized update, after bracketed paste is switched, around a switch of the alternate screen;
 * at the end of whatever was read, as long as the program is *linear*: it has not moved the cursor to another row
   except by printing. A row that a linear program left behind cannot change any more, wherever the read was cut;
-* before the first movement to another row, because what stood above it is still the linear program's, unless nothing
+* before the first movement to another row, because the rows above it are still the linear program's, unless nothing
   was printed since the last look (a repaint that follows another, as a spinner's: half of all looks);
 * before a shell's mark (OSC 133 or 633), and after the blanks with which a shell ends a line left unfinished;
 * before a program hides the cursor: from there on it *paints*, and nothing on the screen is final before it has shown
@@ -46,10 +46,10 @@ _OTHERS = (
     rb"|\](?:133|633);(?P<mark>[A-C]|D(?:;[0-9]{0,3})?)(?=[;\x07\x1b]))"
 )
 _LANDMARK = re.compile(rb"\x1b(?!\[[0-9;:]*+m)(?:(?P<vertical>" + _VERTICAL + rb")" + _OTHERS)
-_LANDMARK_AMID_REPAINT = re.compile(rb"\x1b(?:(?P<vertical>c|\[3J)" + _OTHERS)
-"""Without the movements of which a repaint is full: amid one they are no landmarks."""
+_LANDMARK_IN_REPAINT = re.compile(rb"\x1b(?:(?P<vertical>c|\[3J)" + _OTHERS)
+"""Without movements: a repaint is full of them, so inside one they are no landmarks."""
 _LAST_MOVEMENT = re.compile(rb"(?s:.*)\x1b(?:" + _VERTICAL + rb")")
-# Groups that may fail amid a turn are greedy: see vt/tokens.py.
+# Groups that may fail halfway are greedy: see vt/tokens.py.
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
 _END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
 _PADDING = rb"(?P<padding> {16,}+)\r(?:(?P=end))? +\r"
@@ -122,7 +122,7 @@ class FrameCutter:
         self._carried = b""
         self._taken: int | None = None
         """Behind which place, counted from the beginning of the current read, nothing has been printed since the last
-        picture that was whole; None where something has."""
+        whole snapshot; None if something has."""
         # Where the last movement was and where the stretch began, counted from the beginning of the current read.
         self._last_move = 0
         self._stretch_began = 0
@@ -174,7 +174,7 @@ class FrameCutter:
         # A flood of plain text has no landmark, and `in` knows that ten times as fast.
         while b"\x1b" in scanned:
             if not (self.linear or self._may_repaint or ends_line) and len(data) < self._calm_at:
-                landmark = _LANDMARK_AMID_REPAINT.search(scanned, position)
+                landmark = _LANDMARK_IN_REPAINT.search(scanned, position)
                 stop = len(scanned) if landmark is None else landmark.start()
                 if movement := _LAST_MOVEMENT.match(scanned, position, stop):
                     self._last_move = movement.end() - carried
@@ -291,7 +291,7 @@ class FrameCutter:
         return calm
 
     def _is_taken(self, scanned: bytes, carried: int, stop: int) -> bool:
-        """Whether a whole picture was taken that shows what one at `stop` would show."""
+        """Whether a whole snapshot was taken that shows the same as one at `stop` would."""
         return self._taken is not None and _WITHIN_ROW.fullmatch(scanned, carried + self._taken, stop) is not None
 
     def _carry_taken(self, scanned: bytes, carried: int) -> None:
@@ -321,7 +321,7 @@ class FrameCutter:
         return max(last_output + SETTLE, self._update_began + MAX_UPDATE)
 
     def settle(self) -> None:
-        """The program rests: what the screen shows is meant, if it has shown its cursor. A whole picture is taken."""
+        """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""
         self._taken = -len(self._carried)
         self._updates, self._update_began = False, None
         if not self.hidden:

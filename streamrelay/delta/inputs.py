@@ -49,7 +49,7 @@ class HandedOver(_Input, frozen=True):
 
 
 class Resized(_Input, frozen=True):
-    """A pane got another size, and the recording has no picture of its screen."""
+    """A pane got another size, and the recording has no snapshot of its screen."""
 
     columns: int
     lines: int

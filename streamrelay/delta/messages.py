@@ -10,7 +10,7 @@ vanished keeps its place among the messages, and is known for submitted when the
 | a draft | it leaves the composer | vanished | yes | no |
 | a draft | the program goes to work by itself | submitted | yes | yes |
 | vanished | the transcript shows it, or the program goes to work by itself | past_composer | no | yes |
-| vanished | neither comes about in `MAX_LOOKS` pictures | none: it was deleted | no | no |
+| vanished | neither happens within `MAX_LOOKS` snapshots | none: it was deleted | no | no |
 | told of by the API | | past_composer | no | yes |
 
 Once it is read off the transcript it is no longer outstanding. One that is `abandoned` keeps its phase.
@@ -27,7 +27,7 @@ MAX_MESSAGES = 64
 MIN_PASTE = 4
 """Characters that a composer shows at once of what is pasted, at least, if that is no line of its own."""
 MAX_LOOKS = 50
-"""Pictures in which a vanished draft is looked for when nothing is being answered: later it was deleted."""
+"""Snapshots in which a vanished draft is looked for while nothing is answered; after that it counts as deleted."""
 
 Phase = Literal["pasting", "submitted", "vanished", "past_composer"]
 """How far a message has come: it is being pasted; its Enter was sent; it is a draft that left the composer, perhaps
@@ -49,7 +49,7 @@ class OutstandingMessage:
     abandoned: bool = False
     """Whether the stream has stopped waiting for it, though the program may still show it."""
     looks_left: int = MAX_LOOKS
-    """In how many pictures a draft that vanished is still looked for."""
+    """The number of snapshots in which a vanished draft is still looked for."""
 
     @property
     def waits(self) -> bool:
@@ -110,7 +110,7 @@ class OutstandingMessage:
         return (self.text,)
 
 
-def standing_in(sent: Sequence[OutstandingMessage], draft: str) -> OutstandingMessage | None:
+def drafted_message(sent: Sequence[OutstandingMessage], draft: str) -> OutstandingMessage | None:
     """Return the message that stands in a composer with this draft; None if none does.
 
     A composer may show only the first paragraph, which in a relay is the speaker's name: several messages of one
@@ -124,8 +124,8 @@ def shown_late(
 ) -> OutstandingMessage | None:
     """Return the message that a composer shows only after its Enter: the text there is no draft of a person.
 
-    It may show a placeholder of it, or one of its paragraphs, and half of that in half a picture. `transcript` gives
-    what is new above the composer, where a message that is shown behind the `mark` of messages has left that.
+    It may show a placeholder of it, or one of its paragraphs, and half of that in a half-painted snapshot. `transcript`
+    gives what is new above the composer, where a message that is shown behind the `mark` of messages has left that.
     """
     waiting = [each for each in sent if each.waits]
     if not any(each.may_show(draft) for each in waiting):
@@ -142,9 +142,9 @@ def drafts_vanished(sent: Sequence[OutstandingMessage]) -> list[OutstandingMessa
 
 
 def watch_drafts(sent: Sequence[OutstandingMessage], before: str, draft: str) -> list[OutstandingMessage]:
-    """Return what was sent, given a person's draft in the picture before and in this one."""
+    """Return what was sent, given a person's draft in the previous snapshot and in this one."""
     vanished = drafts_vanished(sent)
-    # A picture may have been painted without it; what grew to the same words was typed again.
+    # One snapshot may have lacked the draft; a draft that grew to the same words was typed again.
     back = None if before else next((each for each in vanished if each.text == draft), None)
     if before and _is_gone(before, draft):
         return [*sent, OutstandingMessage(None, before, phase="vanished")][-MAX_MESSAGES:]
@@ -167,7 +167,7 @@ def _is_gone(before: str, draft: str) -> bool:
 def drafts_shown(sent: Sequence[OutstandingMessage], rows: Sequence[str], mark: str) -> list[OutstandingMessage]:
     """Return the vanished drafts that rows of the transcript show; of the same text a message comes first.
 
-    Behind the `mark` of messages one may have grown: its last keys and the Enter fell into one picture.
+    Behind the `mark` of messages one may have grown: its last keys and the Enter came within one snapshot.
     """
     if not drafts_vanished(sent):
         return []

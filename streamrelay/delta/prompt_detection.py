@@ -98,7 +98,7 @@ class PromptDetector:
         due = since + REST if self._latest is None else min(since + REST, self._latest)
         self.due = max(now, due)
 
-    def pass_by(self) -> None:
+    def skip(self) -> None:
         """Skip the next reading: the output cannot be a question, and none was open."""
         self.due = self._latest = None
 

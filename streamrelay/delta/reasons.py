@@ -25,7 +25,7 @@ Rule = Literal[
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "passed": "the cursor left the line with a line feed, so the line is final",
     "repainted": "it was on the screen when a program that hides its cursor finished a repaint",
-    "unfinished": "it stood left of a known prompt when the program became idle: output without a line feed",
+    "unfinished": "it was left of a known prompt when the program became idle: output without a line feed",
     "closed": "the line was unfinished when the pane closed",
     "held": "it matches a sent message, but later output showed that it is not an echo",
     "behind_echo": "it follows an echo on the same row",

@@ -61,7 +61,7 @@ class ScreenFollower:
             self._note_change(worked, self._builder.now)
 
     def reset(self, frame: Frame) -> None:
-        """Go on with a screen on which nothing stands where it stood.
+        """Go on with a screen whose rows have all moved.
 
         Between turns a program may paint its transcript again for the new size: that continues nothing.
         """
@@ -92,7 +92,7 @@ class ScreenFollower:
             self.conversation.hand_over(message_id, text, during_output=during_output)
 
     def _begin_message(self) -> bool:
-        """Make room for a message that the program is told to take; return whether it comes amid output.
+        """Make room for a message that the program is told to take; return whether it comes during output.
 
         Output that answers no known message is said first, if the program is not at work: it stands above the message.
         What the program may add to it stands there too, and so does its answer to a text that a person submitted
@@ -170,7 +170,7 @@ class ScreenFollower:
         if was_overlaid and switched:
             self.conversation.reset(frame, answering=self._turns.is_open)
             if self._turns.is_open and printed is not None:
-                # What stood in front may have looked like a dialog, for which the turn was held.
+                # The covering screen may have looked like a dialog, for which the turn was held.
                 self._turns.output(printed)
         elif self._mode.is_followed and switched:
             self.conversation.reset(frame, answering=False)

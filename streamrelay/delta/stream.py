@@ -1,14 +1,13 @@
-"""One pane's bytes become its events: the room's only door.
+"""Turns the bytes of one pane into its events; the only entrance to this package.
 
     apply(input)  ->  events, each once, in order
 
-Pure and online: each input (inputs.py) brings its time, in seconds of the stream, and nothing is known of what comes
-later. `deadline()` says when `Waited` is due. Events leave without `seq`, `at`, `host`: the publisher fills
-them in.
+Pure: each input (inputs.py) brings its time in seconds of the stream, and events depend on earlier inputs only.
+`deadline()` says when `Waited` is due. Events leave without `seq`, `at` and `host`, which the publisher adds.
 
-A program either prints or converses. One that prints has each line said as it passes (printing/printer.py). One that
-keeps a transcript on a screen which it paints itself has its words read off that screen when its turn is over (mode.py,
-transcript/conversation.py).
+A program either prints or converses (mode.py). Each line of a program that prints is reported as it passes
+(printing/printer.py). A program that converses paints a transcript on its screen; its answer is read off the screen
+when its turn is over (transcript/conversation.py).
 """
 
 from collections.abc import Sequence
@@ -59,7 +58,7 @@ from streamrelay.vt.engine import Engine, Snapshot
 
 
 class DeltaStream:
-    """Says what the program of one pane says; `newborn` if its program starts before our eyes.
+    """Reports what the program of one pane says; a `newborn` pane is watched from the start of its program.
 
     `reasons` collects why each line became text or was left out.
     """
@@ -91,7 +90,7 @@ class DeltaStream:
         self._witness = self._following.witness
         self._last_output: float | None = None
         self.unseen_since: float | None = None
-        """When the program printed first what no whole picture of its screen has shown yet (stream time)."""
+        """When the program printed first what no whole snapshot of its screen has shown yet (stream time)."""
         self._rests_at = 0.0
         self._unsettled = False
         self._detector = PromptDetector(
@@ -106,7 +105,7 @@ class DeltaStream:
 
     @property
     def open_line(self) -> str:
-        """The line at the cursor as it stands."""
+        """The current line at the cursor."""
         return self._printing.open_text
 
     @property
@@ -136,7 +135,7 @@ class DeltaStream:
 
     @property
     def dialog(self) -> Dialog | None:
-        """The dialog that stood on the screen then, with its choices; a question for a secret is none."""
+        """The dialog on the screen at that time, with its choices; a question for a secret is none."""
         return self._detector.dialog
 
     @property
@@ -166,7 +165,7 @@ class DeltaStream:
         )
 
     def apply(self, told: Input) -> Batch:
-        """Take one thing that the stream is told; return what comes of it. Inputs come in the order of their time."""
+        """Take one input, and return the events that follow from it. Inputs come in the order of their times."""
         match told:
             case Output():
                 return self._printed(told.data, told.t)
@@ -211,7 +210,7 @@ class DeltaStream:
                 return self._ended(told)
 
     def opened(self, now: float, *, command: str = "", title: str = "") -> Batch:
-        """Tell a listener what it is going to hear."""
+        """Return the first event of the stream, and recognise the program."""
         self._recognise(command=command, rows=[title])
         opened = PaneOpened(columns=self._engine.columns, lines=self._engine.lines, command=command, title=title)
         return self._say(now, opened)
@@ -231,7 +230,7 @@ class DeltaStream:
         return self._builder.taken()
 
     def _resized(self, now: float, columns: int, lines: int) -> Batch:
-        """Go on in another size where no snapshot is to be had (a recording)."""
+        """Continue in another size without a snapshot (in a recording)."""
         self._builder.now = now
         self._settle()
         self._printing.let_pass()
@@ -258,7 +257,7 @@ class DeltaStream:
         for piece, complete in self._cutter.pieces(data[printed:]):
             if piece:
                 self._engine.feed(piece)
-            # A picture is whole at a landmark or at a rest, never because a read ended.
+            # A snapshot is whole at a landmark or at a rest, never because a read ended.
             whole = complete and self._cutter.at_landmark
             if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
@@ -271,7 +270,7 @@ class DeltaStream:
         if data.endswith(b"\n") and self._is_past_all:
             # A rest would show nothing that this did not: many quiet panes are cheap by not being woken for it.
             self._unsettled = False
-            self._detector.pass_by()
+            self._detector.skip()
         return self._builder.taken()
 
     def _pasted(self, message_id: str, text: str, now: float) -> Batch:
@@ -389,7 +388,7 @@ class DeltaStream:
         closed = PaneClosed(reason=told.reason, status=told.status, tail_certain=told.tail_certain)
         return self._say(told.t, closed)
 
-    # What is made of it
+    # Reading the screen
 
     @property
     def _just_prints(self) -> bool:

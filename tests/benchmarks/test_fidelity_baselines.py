@@ -52,7 +52,7 @@ class TestPolling:
     )
 
     def test_what_is_new_is_said_once_it_has_settled(self) -> None:
-        """Looks at 3 and 4 seconds are alike. The banner and a prompt stood there before; the echo is cut."""
+        """Looks at 3 and 4 seconds are alike. The banner and a prompt were there before; the echo is cut."""
         assert texts(polled(self.SESSION)) == [(4.0, "first"), (4.0, "second")]
         assert ends(polled(self.SESSION)) == [4.0]
 

@@ -368,7 +368,7 @@ def test_a_screen_at_rest_for_a_tenth_of_a_second_is_judged_at_once() -> None:
     assert machine.look(PaneView(EMPTY, last_output=0.0), 0.1) == [Paste(message)]
 
 
-def test_nothing_is_typed_while_a_picture_is_being_painted_but_for_one_that_never_rests() -> None:
+def test_nothing_is_typed_while_the_screen_is_being_painted_but_for_one_that_never_rests() -> None:
     machine, message = DeliveryMachine(), Message("m1", "x")
     machine.put(message, 0.0)
     assert machine.look(PaneView(EMPTY, last_output=0.0), PICTURE_REST / 2) == []

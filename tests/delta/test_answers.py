@@ -457,7 +457,7 @@ def test_a_box_whose_bottom_is_not_painted_yet_is_a_tool_call() -> None:
         (["● The build was interrupted"], 0),
     ],
 )
-def test_an_answer_that_was_broken_off_amid_a_line_leaves_a_gap(rows: list[str], gaps: int) -> None:
+def test_an_answer_that_was_broken_off_within_a_line_leaves_a_gap(rows: list[str], gaps: int) -> None:
     profile = replace(GENERIC, footers=(regex.compile("^▣ Build"),))
     passages = read(["> hello", "", *rows], "hello", profile=profile)
     assert [kind for kind, _ in passages].count("gap") == gaps

@@ -67,13 +67,13 @@ def cursor(rows: list[str]) -> int:
     return len(rows) - 3
 
 
-def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_it_stood() -> None:
+def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_it_stayed() -> None:
     chrome = Chrome()
     rest, work = screen("", "old", "", "model 5%"), screen("old", "new", "", "model 6%")
     chrome.rest(rest, cursor(rest))
-    assert chrome.tail_start(rest, cursor(rest)) == 4, "nothing has moved yet: it could be the end of an answer"
+    assert chrome.bottom_start(rest, cursor(rest)) == 4, "nothing has moved yet: it could be the end of an answer"
     chrome.observe(rest, work, cursor(work))
-    assert chrome.tail_start(work, cursor(work)) == 3
+    assert chrome.bottom_start(work, cursor(work)) == 3
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_row_above_the_composer_is_a_status_line_once_rows_above_it_moved_and_
 )
 def test_a_hint_that_is_aligned_with_the_end_of_the_border_is_chrome_at_once(hint: str, is_chrome: bool) -> None:
     rows = ["● An answer.", "", "✻ Brewed for 1s", hint, RULE, "❯ ", RULE]
-    assert Chrome().tail_start(rows, 5) == 4 - is_chrome
-    assert Chrome().tail_start([*rows[:4], "❯ "], 4) == 4, "a composer without a border has no end"
+    assert Chrome().bottom_start(rows, 5) == 4 - is_chrome
+    assert Chrome().bottom_start([*rows[:4], "❯ "], 4) == 4, "a composer without a border has no end"
 
 
 def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
@@ -97,7 +97,7 @@ def test_a_row_that_moves_with_the_transcript_is_no_status_line() -> None:
     rest, work = screen("", "", "the end of an answer"), screen("", "the end of an answer", "the next answer")
     chrome.rest(rest, cursor(rest))
     chrome.observe(rest, work, cursor(work))
-    assert chrome.tail_start(work, cursor(work)) == 3
+    assert chrome.bottom_start(work, cursor(work)) == 3
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_screen_with_nothing_on_it(rows: list[str]) -> None:
     if rows:
         chrome.rest(rows, 0)
         chrome.observe(rows, rows, 0)
-        assert chrome.tail_start(rows, 0) <= len(rows)
+        assert chrome.bottom_start(rows, 0) <= len(rows)
         assert not chrome.shows_work(rows, 0)
     assert composer_top([*rows, ""], 0) == 0
 
@@ -201,7 +201,7 @@ def test_rows_that_are_alike_are_no_status_lines() -> None:
     chrome.rest(["row 1", "row 2", "row 3", "> "], 3)
     before, after = ["row 2", "row 3", "row 4", "> "], ["other", "row 3", "row 4", "> "]
     chrome.observe(before, after, 3)
-    assert chrome.tail_start(after, 3) == 3
+    assert chrome.bottom_start(after, 3) == 3
 
 
 def test_a_composer_is_known_again_by_its_borders() -> None:

@@ -10,7 +10,7 @@ from streamrelay.testing.scripted_pane import ScriptedPane
 COLUMNS, LINES = 60, 14
 
 
-def picture(answer: int, draft: str, *, faint: bool = False, more: Sequence[str] = ()) -> str:
+def snapshot(answer: int, draft: str, *, faint: bool = False, more: Sequence[str] = ()) -> str:
     """Return the whole transcript as it is printed again; the cursor stays behind the hints, in the last row."""
     rows = ["> first", *(f"  answer line {number}" for number in range(answer)), *more]
     text = f"> {draft or 'Ask me anything'}".ljust(COLUMNS - 4)
@@ -22,11 +22,11 @@ def picture(answer: int, draft: str, *, faint: bool = False, more: Sequence[str]
 def answered() -> ScriptedPane:
     """Return a program that has answered one message."""
     pane = ScriptedPane(COLUMNS, LINES)
-    pane.prints("\x1b[?25l\x1b[?2004h" + picture(0, ""))
+    pane.prints("\x1b[?25l\x1b[?2004h" + snapshot(0, ""))
     pane.rests()
-    pane.sends("first", painted=picture(0, "first"))
+    pane.sends("first", painted=snapshot(0, "first"))
     for height in range(1, 21):
-        pane.prints(picture(height, ""))
+        pane.prints(snapshot(height, ""))
         pane.rests(0.05)
     pane.rests()
     return pane
@@ -41,7 +41,7 @@ def test_a_placeholder_above_a_hidden_cursor_is_no_draft() -> None:
 @pytest.mark.requirement("DLV-03a")
 def test_what_is_typed_above_a_hidden_cursor_is_one() -> None:
     pane = answered()
-    pane.prints(picture(20, "half a wo"))
+    pane.prints(snapshot(20, "half a wo"))
     pane.rests()
     assert pane.stream.pane_state.composer.typed == "half a wo"
 
@@ -49,7 +49,7 @@ def test_what_is_typed_above_a_hidden_cursor_is_one() -> None:
 @pytest.mark.requirement("DLV-03a")
 def test_another_faint_placeholder_is_none() -> None:
     pane = answered()
-    pane.prints(picture(20, "Try: write a test", faint=True))
+    pane.prints(snapshot(20, "Try: write a test", faint=True))
     pane.rests()
     assert pane.stream.pane_state.composer.typed == ""
 
@@ -61,10 +61,10 @@ ANSWERED = ["> second", "  answer to it"]
 def test_what_is_typed_while_a_message_goes_past_it_stays_typed() -> None:
     """The answer ends with the draft in the composer, which is not learned as what an empty composer shows."""
     pane = answered()
-    pane.prints(picture(20, "half a wo"))
+    pane.prints(snapshot(20, "half a wo"))
     pane.rests(0.05)
     pane.hands_over("second")
-    pane.prints(picture(20, "half a wo", more=ANSWERED))
+    pane.prints(snapshot(20, "half a wo", more=ANSWERED))
     pane.rests()
     assert isinstance(pane.events[-1], TurnEnded)
     assert pane.stream.pane_state.composer.typed == "half a wo"
@@ -72,12 +72,12 @@ def test_what_is_typed_while_a_message_goes_past_it_stays_typed() -> None:
 
 @pytest.mark.requirement("DLV-03a")
 def test_the_next_placeholder_after_a_typed_message_is_none() -> None:
-    """A message that a person typed is past the composer as well, and no draft stood beside it."""
+    """A message that a person typed is past the composer as well, and no draft was beside it."""
     pane = answered()
-    pane.prints(picture(20, "second"))
+    pane.prints(snapshot(20, "second"))
     pane.rests(0.05)
     for more in (ANSWERED[:1], ANSWERED):
-        pane.prints(picture(20, "Try: write a test", more=more))
+        pane.prints(snapshot(20, "Try: write a test", more=more))
         pane.rests(0.05)
     pane.rests()
     assert isinstance(pane.events[-1], TurnEnded)

@@ -71,15 +71,15 @@ def test_a_dialog_is_found_while_it_stands_and_not_else(folder: Path) -> None:
     expected = spans(folder)
     seen: set[int] = set()
     for t, screen in stays(folder, REST):
-        standing = next((n for n, span in enumerate(expected) if span["t0"] <= t <= span["t1"]), None)
-        if standing is None:
+        shown = next((n for n, span in enumerate(expected) if span["t0"] <= t <= span["t1"]), None)
+        if shown is None:
             if not any(span["t1"] < t <= span["t1"] + LEAVING for span in expected):
                 assert dialog_on(screen, folder.parent.name) is None, (t, screen.text())
             continue
-        seen.add(standing)
+        seen.add(shown)
         found = dialog_on(screen, folder.parent.name)
         assert found is not None, (t, screen.text())
-        assert found.kind == expected[standing]["kind"], found
+        assert found.kind == expected[shown]["kind"], found
         assert found.text
     assert seen == set(range(len(expected)))
 

@@ -21,7 +21,7 @@ class Painted:
         self.document.restart(self.screen.take())
 
     def paints(self, text: str) -> bool:
-        """Let the program paint and rest; return whether the picture is another one."""
+        """Let the program paint and rest; return whether the snapshot is another one."""
         self.screen.feed(text.encode())
         frame = self.screen.take()
         self.document.take(frame)
@@ -154,7 +154,7 @@ def test_a_row_painted_above_rows_that_moved_is_no_header() -> None:
     assert [row for row in painted.rows() if row] == ["a", "c"]
 
 
-def test_only_what_was_shown_at_a_rest_is_a_picture() -> None:
+def test_only_what_was_shown_at_a_rest_is_a_snapshot() -> None:
     """Half a repaint is followed, but not compared: it scrolls nothing and turns no page."""
     painted = Painted(8, alternate=True)
     transcript = [f"row {n}" for n in "abcdefghij"]
@@ -174,7 +174,7 @@ def test_rows_scrolled_back_into_view_are_not_kept_twice() -> None:
     assert painted.rows() == [*transcript[:10], ">"]
 
 
-def test_a_picture_with_nothing_in_common_leaves_a_gap() -> None:
+def test_a_snapshot_with_nothing_in_common_leaves_a_gap() -> None:
     painted = Painted(8, alternate=True)
     painted.shows([*(f"one {n}" for n in "abcdef"), "one g was", "> "])
     painted.shows([*(f"two {n}" for n in "abcdefg"), "> "])
@@ -192,7 +192,7 @@ def test_a_row_that_reads_like_one_of_the_next_page_stays_in_its_own() -> None:
 
 
 @pytest.mark.requirement("DEL-01")
-def test_a_page_that_ends_amid_a_wrapped_line_keeps_no_part_of_it() -> None:
+def test_a_page_that_ends_within_a_wrapped_line_keeps_no_part_of_it() -> None:
     painted = Painted(8, alternate=True)
     painted.shows([*(f"one {n}" for n in "abcd"), "", "A line that fills its row and", "goes on behind that", "> "])
     painted.shows([*(f"two {n}" for n in "abcdefg"), "> "])
@@ -299,14 +299,14 @@ PICTURES = st.lists(
 
 
 @given(PICTURES)
-def test_no_sequence_of_pictures_raises(pictures: list[tuple[list[str], int]]) -> None:
+def test_no_sequence_of_snapshots_raises(snapshots: list[tuple[list[str], int]]) -> None:
     painted = Painted(6, alternate=True)
-    for rows, cursor in pictures:
+    for rows, cursor in snapshots:
         painted.shows([*rows, *[""] * (6 - len(rows))], cursor=cursor)
         assert len(painted.document.rows()) >= 6, "all rows of the screen, at least"
 
 
-def test_pictures_that_are_passed_over_lose_no_row() -> None:
+def test_snapshots_that_are_passed_over_lose_no_row() -> None:
     painted = Painted(8, alternate=True)
     painted.shows(["a", "b", "c", "d", "", "", "", "> "])
 
@@ -323,11 +323,11 @@ def test_pictures_that_are_passed_over_lose_no_row() -> None:
     assert painted.document.look(7)
     assert painted.rows() == ["a", "b", "c", "d", "E", "f", "g", "h", ">"]
     assert passes(["b", "c", "d", "E", "f", "g", "H", "> "])
-    assert not passes(["1", "2", "3", "4", "5", "6", "7", "> "]), "another picture"
+    assert not passes(["1", "2", "3", "4", "5", "6", "7", "> "]), "another snapshot"
 
 
 @pytest.mark.requirement("DEL-08")
-def test_rows_that_a_resize_left_above_the_next_picture_are_no_text() -> None:
+def test_rows_that_a_resize_left_above_the_next_snapshot_are_no_text() -> None:
     painted = Painted()
     mark = painted.document.mark()
     painted.paints("- the heron and the swan\r\n- the adze and the awl\r\n- the rope and the lad\r\n\r\nThinking...")

@@ -134,7 +134,7 @@ _AGAIN = [
 
 
 @pytest.mark.parametrize("again", _AGAIN)
-def test_a_repaint_right_behind_a_whole_picture_is_not_looked_at_before(again: bytes) -> None:
+def test_a_repaint_right_behind_a_whole_snapshot_is_not_looked_at_before(again: bytes) -> None:
     assert looks(_UPDATE + again + b"x") == [_UPDATE]
     whole = looks(_UPDATE, again + b"x", b"y")
     assert whole == [_UPDATE]
@@ -144,13 +144,13 @@ def test_a_repaint_right_behind_a_whole_picture_is_not_looked_at_before(again: b
 
 @pytest.mark.parametrize("printed", [b"50 %", b"\n", b"\x1b[5b", b"\x1bD", b"\t", b"\xc3\xa9", b"\x1b[0q"])
 @pytest.mark.parametrize("again", _AGAIN)
-def test_what_was_printed_behind_a_whole_picture_is_looked_at_before_a_repaint(printed: bytes, again: bytes) -> None:
+def test_what_was_printed_behind_a_whole_snapshot_is_looked_at_before_a_repaint(printed: bytes, again: bytes) -> None:
     for reads in ([_UPDATE + printed + again], [_UPDATE, printed, again], [_UPDATE + printed, again]):
         assert any(seen.startswith(_UPDATE + printed) for seen in looks(*reads))
 
 
 @pytest.mark.parametrize("again", _AGAIN)
-def test_a_rest_is_a_whole_picture(again: bytes) -> None:
+def test_a_rest_is_a_whole_snapshot(again: bytes) -> None:
     cutter = FrameCutter()
     assert list(cutter.pieces(b"abc")) == [(b"abc", True)]
     cutter.settle()
@@ -158,7 +158,7 @@ def test_a_rest_is_a_whole_picture(again: bytes) -> None:
 
 
 @pytest.mark.parametrize("again", _AGAIN)
-def test_what_was_read_without_a_rest_is_no_whole_picture(again: bytes) -> None:
+def test_what_was_read_without_a_rest_is_no_whole_snapshot(again: bytes) -> None:
     cutter = FrameCutter()
     assert list(cutter.pieces(b"abc")) == [(b"abc", True)]
     assert next(complete for _, complete in cutter.pieces(again + b"x"))
@@ -175,7 +175,7 @@ def rests_at(cutter: FrameCutter, read: bytes, now: float) -> float:
 def test_a_synchronized_update_is_waited_for_from_its_beginning() -> None:
     cutter = FrameCutter()
     assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + MAX_UPDATE
-    assert rests_at(cutter, b" a picture", 1.1) == 1.0 + MAX_UPDATE
+    assert rests_at(cutter, b" a snapshot", 1.1) == 1.0 + MAX_UPDATE
     assert rests_at(cutter, UPDATE + b", and more", 2.0) == 2.0 + SETTLE
     assert rests_at(cutter, DONE, 2.1) == 2.1 + SETTLE
     assert rests_at(cutter, UPDATE, 3.0) == 3.0 + MAX_UPDATE
@@ -185,4 +185,4 @@ def test_a_synchronized_update_is_not_waited_for_after_a_rest() -> None:
     cutter = FrameCutter()
     assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + MAX_UPDATE
     cutter.settle()
-    assert rests_at(cutter, b" a picture", 2.0) == 2.0 + SETTLE
+    assert rests_at(cutter, b" a snapshot", 2.0) == 2.0 + SETTLE

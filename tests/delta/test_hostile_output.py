@@ -175,7 +175,7 @@ def test_behind_a_long_line_without_a_line_feed_an_editor_is_still_an_editor() -
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """Has an entry for each picture that was looked at."""
+    """Has an entry for each snapshot that was looked at."""
     looks: list[None] = []
     look = document.Document.look
 
@@ -189,7 +189,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[None]:
 
 @SCREENS
 @pytest.mark.parametrize("rows", [1, 3])
-def test_a_flood_of_pictures_loses_no_line(look: UiStyle, rows: int) -> None:
+def test_a_flood_of_snapshots_loses_no_line(look: UiStyle, rows: int) -> None:
     program, pane = conversing(dataclasses.replace(look, synchronized=True))
     lines = [f"line {n}" for n in range(200 * rows)]
     flood = b"".join(
@@ -202,7 +202,7 @@ def test_a_flood_of_pictures_loses_no_line(look: UiStyle, rows: int) -> None:
 
 
 @SCREENS
-def test_a_flood_of_pictures_that_only_redraw_is_not_looked_at_one_by_one(look: UiStyle, looks: list[None]) -> None:
+def test_a_flood_of_snapshots_that_only_redraw_is_not_looked_at_one_by_one(look: UiStyle, looks: list[None]) -> None:
     program, pane = conversing(dataclasses.replace(look, synchronized=True, repaints_all=True))
     pane.prints(program.says("an answer\n"))
     pane.rests(0.1)
@@ -236,7 +236,7 @@ def test_a_printed_line_of_five_megabytes_comes_whole() -> None:
 
 @SCREENS
 def test_a_frame_costs_the_same_whatever_is_above_it(look: UiStyle, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted, not timed: rows painted into the document, and rows looked at when two pictures are compared."""
+    """Counted, not timed: rows painted into the document, and rows looked at when two snapshots are compared."""
     looks = itertools.count()
     painted, scroll_between = document._painted, document.scroll_between
 

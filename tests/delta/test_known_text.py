@@ -91,7 +91,7 @@ def test_a_program_that_took_no_message_yet_greets() -> None:
 def test_what_is_painted_after_an_attach_in_mid_answer_is_no_greeting(
     title: str, said: list[str], gaps: list[str]
 ) -> None:
-    """The program's own title says that it is at work (codex, late_mid): what stood there before is missing."""
+    """The program's own title says that it is at work (codex, late_mid): what was there before is missing."""
     pane = ScriptedPane(40, 8)
     rows = (b"> hello", b"", b"* The first half of", b"", b"", b"", b"> ", b"")
     pane.begins(Snapshot(40, 8, rows, (False,) * 8, Cursor(2, 6), alternate=True), title=title)

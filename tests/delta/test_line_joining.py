@@ -12,7 +12,7 @@ from streamrelay.delta.transcript.line_joining import (
     logical_lines,
     right_edge,
     without_cut_off,
-    without_earlier_pictures,
+    without_leftovers,
 )
 
 
@@ -180,14 +180,14 @@ def _painted(*texts: str) -> list[PaintedRow]:
 
 
 @pytest.mark.requirement("DEL-02c")
-def test_the_first_rows_of_an_earlier_picture_left_standing_above_are_no_text() -> None:
+def test_the_first_rows_of_an_earlier_snapshot_left_above_are_no_text() -> None:
     rows = _painted("whoever speaks next", "must have heard all", "of what was said.")
     first, second = rows[:2]
     for left in ([first], [first, second], [first, first, second, first], [first, second, second]):
-        whole, leftover = without_earlier_pictures([*left, *rows], 20)
+        whole, leftover = without_leftovers([*left, *rows], 20)
         assert list(whole) == rows
         assert len(leftover) == len(left)
-    assert without_earlier_pictures(rows, 20) == (rows, ())
+    assert without_leftovers(rows, 20) == (rows, ())
 
 
 @pytest.mark.requirement("DEL-01")
@@ -205,7 +205,7 @@ def test_the_first_rows_of_an_earlier_picture_left_standing_above_are_no_text() 
 )
 def test_what_a_text_says_twice_stays(texts: list[str]) -> None:
     rows = _painted(*texts)
-    assert list(without_earlier_pictures(rows, 20)[0]) == rows
+    assert list(without_leftovers(rows, 20)[0]) == rows
 
 
 @pytest.mark.requirement("DEL-01")

@@ -79,7 +79,7 @@ def test_output_that_recurs_is_no_prompt(head: str) -> None:
     assert pane.said() == [f"{head}ok"] * 4
 
 
-def test_a_short_prompt_is_none_amid_a_longer_one() -> None:
+def test_a_short_prompt_is_none_inside_a_longer_one() -> None:
     pane = begins("> ")
     pane.prints("out\r\n>>> ")
     pane.rests(0.1)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from streamrelay.delta.printing.stood import Overwritten, Stood, logical, unfinished
+from streamrelay.delta.printing.line_rows import LineRow, Overwritten, logical, unfinished
 from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt import TmuxScreen
 
@@ -91,7 +91,7 @@ def test_what_lies_over_a_row_is_taken_off_where_it_still_stands() -> None:
 
 
 def test_a_row_that_was_replaced_is_part_of_no_line() -> None:
-    rows = [Stood("", False, is_replaced=True), Stood("new", True), Stood("er", False), Stood("op", True)]
+    rows = [LineRow("", False, is_replaced=True), LineRow("new", True), LineRow("er", False), LineRow("op", True)]
     assert logical(rows) == ["newer", "op"]
-    assert logical([Stood("old", True), *rows[:1]]) == []
-    assert unfinished(rows[:2]) == [Stood("new", True)]
+    assert logical([LineRow("old", True), *rows[:1]]) == []
+    assert unfinished(rows[:2]) == [LineRow("new", True)]

@@ -29,7 +29,7 @@ def test_only_what_was_not_said_is_news(said: str, final: str, below: str, news:
     assert say(page, final=final, below=below) == ""
 
 
-def test_a_blank_line_is_news_unless_it_stands_where_text_stood() -> None:
+def test_a_blank_line_is_news_unless_it_stands_where_text_was() -> None:
     assert Page(["a", "bar"]).say((), ["a", ""], ()) == []
     assert Page(["a"]).say((), ["a", "", "b"], ()) == [1, 2]
 

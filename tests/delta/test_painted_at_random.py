@@ -102,7 +102,7 @@ class RandomTalk:
         self._says("injected", message, self.talk.streams)
 
     def _types(self, text: str) -> None:
-        """Type as fast as pictures are taken, or faster, and not seen to the end by chance."""
+        """Type as fast as snapshots are taken, or faster, and not seen to the end by chance."""
         seen = self._chance.choice([len(text), self._chance.randint(1, len(text))])
         typed = 1
         while typed <= seen:

@@ -239,8 +239,8 @@ def test_a_line_that_was_being_written_when_the_pane_closed_is_a_gap(look: UiSty
 
 
 @every_look
-def test_a_placeholder_that_half_a_picture_does_not_show_is_known_behind_its_enter(look: UiStyle) -> None:
-    """The program says something amid the paste, and a read ends where its composer is wiped."""
+def test_a_placeholder_that_half_a_snapshot_does_not_show_is_known_behind_its_enter(look: UiStyle) -> None:
+    """The program says something during the paste, and a read ends where its composer is wiped."""
     talk = Talk(look)
     talk.sends("first")
     talk.streams("one")

@@ -23,14 +23,14 @@ class MissedTalk(Talk):
         self._tmux = TmuxScreen(look.columns, look.lines)
         self._tmux.feed(self.program.starts())
 
-    def paints(self, *pictures: bytes, rest: float = 0.04) -> None:
-        self._tmux.feed(b"".join(pictures))
-        super().paints(*pictures, rest=rest)
+    def paints(self, *screens: bytes, rest: float = 0.04) -> None:
+        self._tmux.feed(b"".join(screens))
+        super().paints(*screens, rest=rest)
 
-    def misses(self, *pictures: bytes) -> None:
+    def misses(self, *screens: bytes) -> None:
         """Let the program paint while the stream is detached, then give the stream tmux's screen and title."""
-        for picture in pictures:
-            self._tmux.feed(picture)
+        for screen in screens:
+            self._tmux.feed(screen)
         self.pane.rests(1.0)
         cursor = self._tmux.cursor
         rows = tuple(row.rstrip().encode() for row in self._tmux.text())

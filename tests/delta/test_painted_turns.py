@@ -47,7 +47,7 @@ def test_a_message_that_was_given_up_and_one_that_waits_are_both_answered(look) 
 def test_messages_that_begin_with_the_same_name_are_told_apart_while_one_stands_in_the_composer(
     look, is_behind: bool
 ) -> None:
-    """The program queues messages of one speaker and answers two in one picture, as after a lost connection."""
+    """The program queues messages of one speaker and answers two in one snapshot, as after a lost connection."""
     talk = Talk(replace(look, lines=24))
     talk.sends("zero")
     talk.answers("nought")
@@ -59,8 +59,8 @@ def test_messages_that_begin_with_the_same_name_are_told_apart_while_one_stands_
     if is_behind:
         talk.pane.pastes(third)
         talk.paints(talk.program.drafts(third), rest=0.12)
-    picture = talk.program.says("one") + talk.program.rests() + talk.program.shows(second)
-    talk.paints(picture + talk.program.says("two") + talk.program.rests(), rest=15.0)
+    snapshot = talk.program.says("one") + talk.program.rests() + talk.program.shows(second)
+    talk.paints(snapshot + talk.program.says("two") + talk.program.rests(), rest=15.0)
     assert talk.heard()[2:] == [
         ("injected", "Bob@beta (2):"),
         ("injected", "Bob says 1."),
@@ -85,8 +85,8 @@ def test_what_is_typed_at_a_shell_counts_no_turn_of_the_agent_started_there(look
         pane.prints("\x1b[?2004l\r\r\n" + (f"out of {command}\r\n" if command != "agent" else ""))
         pane.rests(3.0)
     pane.events += pane.stream.apply(Ran(pane.now, "%0", "agent"))
-    for picture in (program.starts(), program.drafts("hello"), program.submits(), program.says("Hi there")):
-        pane.prints(picture)
+    for snapshot in (program.starts(), program.drafts("hello"), program.submits(), program.says("Hi there")):
+        pane.prints(snapshot)
         pane.rests(0.1)
     pane.prints(program.rests())
     pane.rests()

@@ -139,7 +139,7 @@ ASKED_BETWEEN = [
 
 
 def _typed_at_once(talk: Talk, text: str) -> None:
-    """Type and submit so quickly that no picture shows the draft, and begin to be answered."""
+    """Type and submit so quickly that no snapshot shows the draft, and begin to be answered."""
     talk.program.drafts(text)
     talk.paints(talk.program.submits())
 
@@ -167,7 +167,7 @@ def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_right
 
 @pytest.mark.requirement("DEL-05", "DEL-04c")
 @pytest.mark.parametrize("look", TELLING, ids=name)
-def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_amid_its_answer(look: UiStyle) -> None:
+def test_what_nobody_saw_being_typed_is_said_though_a_message_is_submitted_during_its_answer(look: UiStyle) -> None:
     talk = Talk(look)
     talk.sends("question 0")
     talk.answers("answer 0")
@@ -304,7 +304,7 @@ ENDS_UNSEEN = {
 @pytest.mark.requirement("DEL-05")
 @pytest.mark.parametrize("seen", ["", *ENDS_UNSEEN])
 @every_look
-def test_what_is_typed_is_heard_to_its_end_though_no_picture_shows_the_last_keys_before_the_enter(
+def test_what_is_typed_is_heard_to_its_end_though_no_snapshot_shows_the_last_keys_before_the_enter(
     look: UiStyle, seen: str
 ) -> None:
     talk = Talk(look)

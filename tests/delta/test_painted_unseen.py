@@ -204,8 +204,8 @@ def test_one_update_that_comes_in_slowly_is_no_end_of_the_turn(look: UiStyle) ->
     talk = Talk(replace(look, synchronized=False))
     talk.sends("question 0")
     talk.streams("answer 0")
-    picture = talk.program.says(" is\n" + "\n".join(f"row {row}" for row in range(8)))
-    update = b"\x1b[?2026h" + picture + talk.program.repaints() + b"\x1b[?2026l"
+    snapshot = talk.program.says(" is\n" + "\n".join(f"row {row}" for row in range(8)))
+    update = b"\x1b[?2026h" + snapshot + talk.program.repaints() + b"\x1b[?2026l"
     for start in range(0, len(update), len(update) // 25):
         talk.paints(update[start : start + len(update) // 25], rest=0.1)
     talk.paints(talk.program.rests(), rest=5.0)
@@ -285,7 +285,7 @@ def test_paragraphs_that_nobody_saw_being_typed_are_typed(look: UiStyle) -> None
 @pytest.mark.requirement("DEL-05")
 @pytest.mark.parametrize("splash", ["✻ Welcome", "• Loading", "❯ agent", "> Loading extensions"])
 @every_look
-def test_a_splash_before_the_first_picture_is_not_the_composer(look: UiStyle, splash: str) -> None:
+def test_a_splash_before_the_first_snapshot_is_not_the_composer(look: UiStyle, splash: str) -> None:
     talk = Talk(replace(look, placeholder="Try: write a test"), splash=splash)
     talk.types("what of the keys")
     talk.paints(talk.program.submits())

@@ -59,8 +59,8 @@ def test_a_half_painted_dialog_holds_a_sender_back_and_is_not_reported() -> None
     talk.sends("make a file")
     asked = ("  Do you want to proceed?", "  ❯ 1. Yes", "    2. No")
     halves = (talk.program.asks("  Do you want to see", *asked[1:]), talk.program.asks(*asked))
-    for picture in halves:
-        talk.pane.prints(picture)
+    for snapshot in halves:
+        talk.pane.prints(snapshot)
         talk.pane.events += talk.pane.stream.apply(Looked(talk.pane.now, talk.pane.pane))
         assert talk.pane.stream.needs_human == "permission"
         assert talk.of(NeedsHuman) == []

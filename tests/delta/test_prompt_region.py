@@ -165,7 +165,7 @@ def test_a_shell_in_a_shell_needs_no_marks_of_its_own() -> None:
 
 
 def attached(*rows: str, cursor: Cursor) -> ScriptedPane:
-    """Return a pane of which these rows stood there when the watching began; tmux tells of no bracketed paste."""
+    """Return a pane that showed these rows when the watching began; tmux tells of no bracketed paste."""
     pane = ScriptedPane()
     shown = [row.encode() for row in rows] + [b""] * (24 - len(rows))
     pane.begins(Snapshot(80, 24, tuple(shown), (False,) * 24, cursor))

@@ -12,8 +12,8 @@ def sized(columns: int, *texts: str) -> Sized:
     return Sized([PaintedRow(text) for text in texts], columns)
 
 
-def text_of(*pictures: Sized, start: int = 0) -> list[str]:
-    return ["(missing)" if row.skipped else row.text for row in rejoined(pictures, start)]
+def text_of(*snapshots: Sized, start: int = 0) -> list[str]:
+    return ["(missing)" if row.skipped else row.text for row in rejoined(snapshots, start)]
 
 
 def test_one_size_stays_as_it_is() -> None:

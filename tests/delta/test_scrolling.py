@@ -1,4 +1,4 @@
-"""How a picture became the next, from the two pictures alone."""
+"""How a snapshot became the next, from the two snapshots alone."""
 
 import pytest
 from hypothesis import given
@@ -70,7 +70,7 @@ def test_any_block_of_different_rows_that_moved_is_seen(rows: list[str], data: s
     st.lists(st.sampled_from(["", "a", "b", "c", "d"]), max_size=12),
     st.lists(st.sampled_from(list("abcd")), max_size=12),
 )
-def test_whatever_the_pictures_a_scroll_names_rows_that_moved(before: list[str], after: list[str]) -> None:
+def test_whatever_the_snapshots_a_scroll_names_rows_that_moved(before: list[str], after: list[str]) -> None:
     scroll = scroll_between(before, after)
     if scroll is not None:
         assert scroll.distance != 0
@@ -81,7 +81,7 @@ def test_whatever_the_pictures_a_scroll_names_rows_that_moved(before: list[str],
 @pytest.mark.parametrize(
     ("before", "after", "jumped"),
     [
-        pytest.param(ROWS, [f"other {n}" for n in range(6)], True, id="another picture"),
+        pytest.param(ROWS, [f"other {n}" for n in range(6)], True, id="another snapshot"),
         pytest.param(ROWS[:4], [f"other {n}" for n in range(4)], False, id="too few rows to tell"),
         pytest.param(ROWS, [*ROWS[:1], "n2", "n3", "n4", "n5", "n6"], True, id="a row that stayed proves nothing"),
         pytest.param(ROWS, [""] * 6, False, id="merely erased"),
@@ -97,7 +97,7 @@ def test_jump(before: list[str], after: list[str], jumped: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "picture", "share"), [([], ["a"], 0.0), (["", ""], [""], 0.0), (["a", "b", ""], ["b", ""], 0.5)]
+    ("rows", "snapshot", "share"), [([], ["a"], 0.0), (["", ""], [""], 0.0), (["a", "b", ""], ["b", ""], 0.5)]
 )
-def test_share(rows: list[str], picture: list[str], share: float) -> None:
-    assert share_of(rows, picture) == share
+def test_share(rows: list[str], snapshot: list[str], share: float) -> None:
+    assert share_of(rows, snapshot) == share

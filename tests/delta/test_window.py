@@ -20,9 +20,9 @@ class Window:
         self.paints(self.program.starts(), rest=1.0)
         self.printed = len(self.pane.events)
 
-    def paints(self, *pictures: bytes, rest: float = 0.05) -> None:
-        for picture in pictures:
-            self.pane.prints(picture)
+    def paints(self, *screens: bytes, rest: float = 0.05) -> None:
+        for screen in screens:
+            self.pane.prints(screen)
             self.pane.rests(rest)
 
     def sends(self, text: str = MESSAGE) -> None:
@@ -67,7 +67,7 @@ def test_every_turn_is_said_once() -> None:
 
 
 @pytest.mark.requirement("DEL-01")
-def test_a_picture_that_is_gone_at_once_leaves_its_text_and_a_gap() -> None:
+def test_a_snapshot_that_is_gone_at_once_leaves_its_text_and_a_gap() -> None:
     window = Window(8)
     window.sends()
     window.paints(window.program.says(*LINES[:4]))
@@ -86,14 +86,14 @@ def test_text_that_is_taken_away_and_shown_elsewhere_is_said_once() -> None:
     assert window.gaps() == 0
 
 
-def test_half_a_picture_is_none() -> None:
+def test_half_a_snapshot_is_none() -> None:
     window = Window(8)
     window.sends()
     window.paints(window.program.says(*LINES[:4]))
-    picture = window.program.shows("The end of it all.")
-    half = window.program.half_of(picture)
+    screen = window.program.shows("The end of it all.")
+    half = window.program.half_of(screen)
     window.paints(half, rest=0.03)
-    window.paints(picture[len(half) :])
+    window.paints(screen[len(half) :])
     assert window.heard() == [*LINES[:4], "The end of it all."]
 
 

@@ -151,7 +151,7 @@ class Conversation:
         return party
 
     async def _cause_questions(self) -> None:
-        """Have a question stand amid the work of one of the agents now and then, until a person answers it."""
+        """Let an agent ask a question during its work now and then, until a person answers it."""
         chance = random.Random(self.number)
         while self._asks:
             party = chance.choice(self.parties)

@@ -16,9 +16,9 @@ def main() -> None:
     size = os.get_terminal_size()
     program = TranscriptProgram(UiStyle(columns=size.columns, lines=size.lines, witness="title"))
 
-    def paint(*pictures: bytes) -> None:
-        for picture in pictures:
-            os.write(1, picture)
+    def paint(*screens: bytes) -> None:
+        for screen in screens:
+            os.write(1, screen)
             time.sleep(0.02)
 
     paint(program.starts())

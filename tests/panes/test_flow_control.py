@@ -58,7 +58,7 @@ async def test_a_pane_that_tmux_paused_goes_on_without_a_line_lost_or_twice(priv
 
 @pytest.mark.requirement("ENG-07b")
 async def test_a_flood_goes_on_though_an_answer_stood_behind_it(private_tmux, server, heard, impatient):
-    """A tmux that drops what a pane printed forgets to write what stood behind it, until it has more to say."""
+    """A tmux that drops what a pane printed forgets to write what followed it, until it has more to say."""
     loop = asyncio.get_running_loop()
     pane = private_tmux.new_session("work", ["sh", "-c", "stty -echo; read go; exec seq 100000000"])
     async with server.watch(pane) as stream:

@@ -110,9 +110,9 @@ async def test_nobody_knows_that_it_rests_before_something_was_read_later(server
 @pytest.mark.requirement("DEL-05")
 async def test_no_time_passes_before_what_was_printed_while_no_process_listened(server):
     began = Began(0.0, INFO.pane, INFO.session_name, INFO.command, INFO.title, BLANK)
-    server.resume(began, Output(0.1, INFO.pane, b"\x1b[?1049hhalf a picture"))
+    server.resume(began, Output(0.1, INFO.pane, b"\x1b[?1049hhalf a snapshot"))
     await server.read(flood=b"x")
-    server.answer(b"half a picture, and the rest of it")
+    server.answer(b"half a snapshot, and the rest of it")
     assert server.kinds == [Missed, Reseeded]
     await server.read(flood=b"x", after=1.0)
     server.pane.look()

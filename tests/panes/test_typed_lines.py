@@ -1,4 +1,4 @@
-"""What is typed to a real shell before our eyes, at a prompt that stood there when the watching began."""
+"""What is typed to a real shell before our eyes, at a prompt that was shown when the watching began."""
 
 import shutil
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not LIVES, reason="the recordings of whole lives
 
 
 class Call(NamedTuple):
-    """A person was called for `kind` at a time, and the call stood until another."""
+    """A person was called for `kind` at a time, and the call lasted until another."""
 
     kind: str
     began: float
@@ -44,16 +44,16 @@ def meta_of(folder: Path) -> dict[str, Any]:
 
 def calls(folder: Path) -> Iterator[Call]:
     """Yield when a person was needed: from the event to the first moment at which nobody is."""
-    standing: NeedsHuman | None = None
+    open_call: NeedsHuman | None = None
     for step in steps(open_recording(folder), PROFILES):
-        if standing is not None and step.stream.needs_human is None:
-            yield Call(standing.kind, standing.t, step.stream.now)
-            standing = None
+        if open_call is not None and step.stream.needs_human is None:
+            yield Call(open_call.kind, open_call.t, step.stream.now)
+            open_call = None
         for event in step.events:
             if isinstance(event, NeedsHuman):
-                standing = event
-    if standing is not None:
-        yield Call(standing.kind, standing.t, float("inf"))
+                open_call = event
+    if open_call is not None:
+        yield Call(open_call.kind, open_call.t, float("inf"))
 
 
 @lives

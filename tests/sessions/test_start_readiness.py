@@ -19,7 +19,7 @@ def agent() -> AgentProfile:
     return parse_profile("sprite", PROFILE, source="sprite.toml")
 
 
-def test_an_agent_is_ready_when_its_picture_rests_with_a_composer(agent: AgentProfile) -> None:
+def test_an_agent_is_ready_when_its_screen_rests_with_a_composer(agent: AgentProfile) -> None:
     assert not is_ready(COMPOSER, agent, rested=PICTURE_REST / 2), "a question may replace the composer"
     assert is_ready(COMPOSER, agent, rested=PICTURE_REST)
 

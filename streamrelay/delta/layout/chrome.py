@@ -32,8 +32,8 @@ MIN_HINT_INDENT, MAX_HINT_MARGIN = 8, 2
 """Columns to the left and to the right of a hint that a program aligns with the end of its composer's border."""
 MAX_LABELS = 64
 MAX_TURNING = 4
-"""Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can come
-to stand where another one with the same words but another mark stood."""
+"""Rows of which one may be a spinner that turned. Where more change, the screen scrolls, and an item of a list can
+take the place of another one with the same words but another mark."""
 
 
 def masked(text: str) -> str:
@@ -122,7 +122,7 @@ def _between(rows: Sequence[str], above: str, below: str) -> int | None:
 
 
 def stays(before: str, after: str) -> bool:
-    """Tell whether a row is still the one it was: what stood in it still stands there, digits aside."""
+    """Return whether a row is still the same: its text is still there, apart from digits."""
     before, after = masked(before), masked(after)
     if before == after:
         return True
@@ -194,20 +194,20 @@ class Chrome:
         return True
 
     def observe(self, before: Sequence[str], after: Sequence[str], cursor: int) -> None:
-        """Note what changed from one picture of a working program to the next."""
+        """Note what changed between two snapshots of a working program."""
         top = self.composer_top(after, cursor)
         if any(map(ne, reversed(self._idle), reversed(after[:top]))):
-            self._status_rows = max(self._status_rows, self._standing(after, top))
+            self._status_rows = max(self._status_rows, self._unmoved_status_rows(after, top))
         changed = [(old, new) for old, new in zip(before, after, strict=False) if old != new]
         if len(changed) <= MAX_TURNING:
             for old, new in changed:
                 self._learn_spinner(old, new)
 
-    def tail_start(self, rows: Sequence[str], cursor: int) -> int:
+    def bottom_start(self, rows: Sequence[str], cursor: int) -> int:
         """Return the first row of the chrome at the bottom of the screen."""
         top = self.composer_top(rows, cursor)
-        standing = min(self._status_rows, self._standing(rows, top))
-        return top - (standing or _is_hint(rows, top))
+        status_rows = min(self._status_rows, self._unmoved_status_rows(rows, top))
+        return top - (status_rows or _is_hint(rows, top))
 
     def shows_work(self, rows: Sequence[str], cursor: int, profile: Profile = GENERIC) -> bool:
         """Tell whether the screen says how to interrupt: below the cursor, or in a spinner above the composer.
@@ -239,14 +239,14 @@ class Chrome:
         top = self.composer_top(rows, cursor)
         return rows[max(0, top - MAX_STATUS_ROWS) : top]
 
-    def _standing(self, rows: Sequence[str], top: int) -> int:
-        """Return how many rows directly above the composer are those that stood there at rest."""
-        standing = 0
+    def _unmoved_status_rows(self, rows: Sequence[str], top: int) -> int:
+        """Return how many rows directly above the composer were already there at rest."""
+        count = 0
         for before, after in zip(reversed(self._idle), reversed(rows[:top]), strict=False):
             if not before.strip() or not stays(before, after):
                 break
-            standing += 1
-        return standing
+            count += 1
+        return count
 
     def _learn_spinner(self, old: str, new: str) -> None:
         was, now = _SPINNER.fullmatch(old), _SPINNER.fullmatch(new)

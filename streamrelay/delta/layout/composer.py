@@ -29,7 +29,7 @@ class ComposerReader:
         self.empty = Held("", "")
         """What it holds when nothing is typed."""
         self._marks: set[str] = set()
-        """The glyphs that stood in front of messages of ours: a program may show another one in each of its modes."""
+        """The glyphs seen in front of sent messages: a program may show another one in each of its modes."""
         self._around = AROUND
         self._rows: Sequence[str] = ()
         self._top = self._cursor = 0

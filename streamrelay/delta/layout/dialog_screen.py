@@ -130,7 +130,7 @@ class DialogScreen:
         return found[::-1]
 
     def head_above(self, y: int) -> str:
-        """Return the first row of what stands above a row, up to a rule, a picture or a bullet."""
+        """Return the first row of the text above a row, up to a rule, an ASCII picture or a bullet."""
         head = ""
         for above in range(y - 1, -1, -1):
             row = self.rows[above]

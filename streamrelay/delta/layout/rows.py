@@ -7,7 +7,7 @@ import regex
 from streamrelay.vt.widths import unicode14
 
 _SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
-"""Where the thumb of a scroll bar begins or ends amid a row: part of a block, at the right edge of the screen."""
+"""The end of a scroll bar's thumb that covers part of a row: a partial block at the right edge of the screen."""
 
 
 class PaintedRow(NamedTuple):

@@ -19,16 +19,16 @@ from typing import NamedTuple
 from streamrelay.delta.layout.glyphs import MAX_ROWS_KNOWN
 
 MIN_ROWS_OF_A_JUMP = 5
-"""Rows that must vanish together before a picture with nothing in common counts as one that skipped something."""
+"""Rows that must vanish together before a snapshot with nothing in common counts as one that skipped something."""
 
-SAME_PICTURE = 0.2
-"""Part of the changed rows that must still be there for two pictures to have something to do with each other."""
+SAME_SNAPSHOT = 0.2
+"""Share of the changed rows that must still be there for two snapshots to be related."""
 
 MAX_HEADER = 3
 """Rows at the top that may stand still, besides those known to be pinned, while others scroll under them."""
 
 MAX_REDRAWN = 3
-"""Rows that may have been painted otherwise between two parts of a block that moved, in either picture."""
+"""Rows that may have been repainted between two parts of a block that moved, in either snapshot."""
 
 
 MIN_CONTRADICTIONS = 2
@@ -36,7 +36,7 @@ MIN_CONTRADICTIONS = 2
 
 
 class Scroll(NamedTuple):
-    """The rows of the new picture from `top` on stood `distance` rows lower in the old one (higher, if negative)."""
+    """The rows of the new snapshot from `top` on were `distance` rows lower in the old one (higher, if negative)."""
 
     distance: int
     top: int
@@ -67,16 +67,16 @@ def scroll_between(before: Sequence[str], after: Sequence[str], pinned: int = 0)
             distance, top = moved, place
     top = _first_moved(before, after, distance, top)
     above = [y for y in range(min(pinned, top), min(top, len(before))) if after[y]]
-    standing = sum(after[y] == before[y] for y in above)
-    if standing > MAX_HEADER or 0 < standing < len(above):
+    unmoved = sum(after[y] == before[y] for y in above)
+    if unmoved > MAX_HEADER or 0 < unmoved < len(above):
         return None
     return Scroll(distance, top)
 
 
 def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Tell whether the old picture is gone: of what changed, next to nothing is anywhere in the new one.
+    """Return whether the old snapshot is gone: almost none of its changed rows are in the new one.
 
-    A row that only grew has not changed, and one that was merely erased has made room for nothing.
+    A row that only grew counts as unchanged, and an erased row has no successor.
     """
     changed = [
         (text, now)
@@ -87,7 +87,7 @@ def is_jump(before: Sequence[str], after: Sequence[str]) -> bool:
         return False
     left = [text for text, _ in changed if says_something(text)]
     came = sum(says_something(now) for _, now in changed)
-    return min(len(left), came) >= MIN_ROWS_OF_A_JUMP and share_of(left, after) < SAME_PICTURE
+    return min(len(left), came) >= MIN_ROWS_OF_A_JUMP and share_of(left, after) < SAME_SNAPSHOT
 
 
 def is_redrawn(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -98,10 +98,10 @@ def is_redrawn(before: Sequence[str], after: Sequence[str]) -> bool:
     return 2 * len(changed) < sum(map(bool, before)) and set(changed).isdisjoint(after)
 
 
-def share_of(rows: Sequence[str], picture: Sequence[str]) -> float:
-    """Return which part of the rows that hold text stands anywhere in a picture; 0 where none holds text."""
+def share_of(rows: Sequence[str], snapshot: Sequence[str]) -> float:
+    """Return the share of the rows with text that are anywhere in a snapshot; 0 if none has text."""
     held = [row for row in rows if row]
-    present = set(picture)
+    present = set(snapshot)
     return sum(row in present for row in held) / len(held) if held else 0.0
 
 

@@ -34,7 +34,7 @@ class Left(NamedTuple):
 
 
 class Viewport:
-    """Compares the pictures of one main screen; each is the rows above the composer."""
+    """Compares the snapshots of one main screen; a snapshot is the rows above the composer."""
 
     def __init__(self) -> None:
         self.is_window = False
@@ -46,7 +46,7 @@ class Viewport:
         self._unsure: tuple[Sequence[PaintedRow], int] | None = None
 
     def forget(self) -> None:
-        """Compare nothing with the pictures so far."""
+        """Forget the snapshots so far."""
         self._before = self._unsure = None
 
     def scroll(self, rows: int) -> None:
@@ -55,21 +55,21 @@ class Viewport:
         if self._before is not None:
             self._before = self._before[rows:]
 
-    def look(self, picture: Sequence[PaintedRow], column: int, message_in: MessageIn) -> Left | None:
-        """Take a picture with the cursor in a column; return what left since the one before, None if nothing did.
+    def look(self, snapshot: Sequence[PaintedRow], column: int, message_in: MessageIn) -> Left | None:
+        """Take a snapshot with the cursor in a column; return what left since the previous one, None if nothing did.
 
         `message_in` tells in which of some rows a message begins that is being answered, if any.
         """
         if column != self._parked:
             if self._unsure is None or self._unsure[1] != column:
-                self._unsure = picture, column
+                self._unsure = snapshot, column
                 return None
             self._parked = column
         self._unsure = None
-        return self._compare(picture, message_in)
+        return self._compare(snapshot, message_in)
 
     def settle(self, message_in: MessageIn) -> Left | None:
-        """Take the last picture for whole: nothing more was painted."""
+        """Take the last snapshot as complete: nothing more was painted."""
         unsure, self._unsure = self._unsure, None
         return self._compare(unsure[0], message_in) if unsure is not None else None
 
@@ -83,7 +83,7 @@ class Viewport:
         old, new = before[top:], after[top:]
         shown = _Shown(new)
         if not shown.texts:
-            # Not all is taken away for good: often the next picture shows it in another place.
+            # The rows are seldom gone for good: often the next snapshot shows them in another place.
             return None
         texts = [y for y, row in enumerate(old) if _is_text(row)]
         remaining = next((y for y in texts if shown.has(old[y].text)), None)

@@ -17,7 +17,7 @@ class Awaited(NamedTuple):
     """What the program waits for with the open line unfinished, as it rested."""
 
     kind: Literal["prompt", "question", "unknown"]
-    """`unknown` where the line stood begun before anybody watched."""
+    """`unknown` if the line had begun before watching did."""
     head: str
     """The line up to the cursor."""
 
@@ -57,7 +57,7 @@ class Attribution:
             self._awaited = Awaited("unknown", open_head)
 
     def learn_what_stood_there(self) -> None:
-        """Note that what stood at the cursor when the watching began was a prompt."""
+        """Note that the text at the cursor when watching began was a prompt."""
         if self._awaited is not None and self._awaited.kind == "unknown":
             self.prompts.learn(self._awaited.head)
 

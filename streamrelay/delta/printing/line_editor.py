@@ -10,8 +10,8 @@ paints its prompt again below (fish, and zsh when the job has ended):
     $ git pu                    $ git punotice          the editor's row, then `notice` and a line feed
     shown when it rested        sh                      the person goes on in the next row: `git push` was typed
 
-What stands in a row behind what stood there at the last rest was printed over it, if the cursor then rests at the
-beginning of an empty row, and the editor has not withdrawn within `PATIENCE` (behind an Enter it does so at once).
+Text that a row has gained since the last rest was printed over it by another program, if the cursor then rests at the
+beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once).
 """
 
 from typing import Final
@@ -31,9 +31,9 @@ class Composer:
         self.entered = False
         """Whether an Enter was sent since the request."""
         self.offers_choices = False
-        """Whether a list of choices stood there since: what is left of it is the program's, and nothing was typed."""
+        """Whether a list of choices was shown since then: its rest belongs to the program, and nothing was typed."""
         self.lines: list[str] = []
-        """The lines that have passed since the prompt stood there."""
+        """The lines that have passed since the prompt was shown."""
         self.prompt_rows: list[str] = []
         """Those that passed before: the rows of the prompt above the one that is edited, if this is an editor."""
         self.due: float | None = None
@@ -42,9 +42,9 @@ class Composer:
         self._begun_on: str | None = None
         self._left = ""
         self._typed = ""
-        """What stood in front of what another program printed, the prompt included."""
+        """The text in front of another program's output, including the prompt."""
         self._heads: dict[int, str] = {}
-        """How the line stood, up to the cursor, at the last rest before it passed, by its place in `lines`."""
+        """The line up to the cursor at the last rest before it passed, by its place in `lines`."""
         self._looked = self._printed = 0
         """How many lines had passed at the last rest, and how many of them another program seems to have printed."""
 
@@ -75,11 +75,11 @@ class Composer:
         self.due = None
 
     def settle(self, open_head: str) -> tuple[str, str] | None:
-        """Return, at the first rest after the request, what stood left of the prompt, and the prompt.
+        """Return, at the first rest after the request, the text left of the prompt, and the prompt.
 
-        Output that ended without a line feed stands left of a prompt printed after the request (readline); where
-        nothing was printed after the request, the prompt itself stood there (zle prints it first). Lines that have
-        passed by then are the prompt's first rows, if a prompt stands there.
+        Output that ended without a line feed is left of a prompt that was printed after the request (readline). If
+        nothing was printed after the request, the text is the prompt itself (zle prints it first). Lines that have
+        passed by then are the first rows of the prompt, if there is one.
         """
         before, self._begun_on = self._begun_on, None
         if before is None:
@@ -121,7 +121,7 @@ class Composer:
 
     @property
     def first_head(self) -> str:
-        """How the first line that passed stood at the last rest before that, up to the cursor."""
+        """The first line that passed, up to the cursor, at the last rest before that."""
         return self._heads.get(0, self.lines[0] if self.lines else "")
 
     def rest(self, open_head: str, now: float, *, prompt: str, may_be_printed: bool) -> None:
@@ -144,7 +144,7 @@ class Composer:
         return self.lines[place].startswith(head) and self.lines[place] != head
 
     def take_printed(self) -> list[str]:
-        """Return, and forget, what another program seems to have printed; what stood in front of it stays typed."""
+        """Return, and forget, what another program seems to have printed; the text in front of it stays typed."""
         printed = []
         for place, line in enumerate(self.lines[: self._printed]):
             head = self._heads.get(place, "")

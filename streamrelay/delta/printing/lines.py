@@ -1,11 +1,11 @@
-"""From frames to logical lines: each line of a program that prints once, when nothing can change it any more.
+"""Turns frames into logical lines: a line of a program that prints is reported once, when nothing can change it.
 
 How long a line waits depends on the program's *habit*:
 
 | habit | a line is final when |
 |---|---|
 | plain | the line feed has passed it |
-| unproven | it left the screen, or the program has printed more behind it, or it has stood for `PROVING` seconds |
+| unproven | it left the screen, or the program has printed more behind it, or `PROVING` seconds have passed |
 | repaints | it left the screen, or the region that the program repaints, or the program has rested for its patience |
 | paints | it left the screen, stands above all that the program repaints, or the program has shown its cursor again |
 
@@ -13,24 +13,23 @@ A program is unproven when the watching begins and when a shell starts a command
 lines is final. It repaints from its first move above the open line (the one that holds the cursor) on, until it has not
 done that for as long as its *patience*: `REPAINT_REST` seconds, or twice the longest time for which it was seen to let
 lines stand that it then rewrote (a status row rewritten every ten seconds), `MAX_PATIENCE` at most. The *region* that
-it repaints reaches from the open line up to as many rows above it as the program has gone up; how many that are counts
-as known when its patience is over for the first time. A program paints while it hides its cursor. `release` makes
+it repaints reaches from the open line up to as many rows above it as the program has gone up; that number counts as
+known once its patience has ended for the first time. A program paints while it hides its cursor. `release` makes
 everything above the cursor final: the turn is over, or the program asks for input. Of a program that paints, what
 stands above its region is looked at every `REPAINT_REST` seconds for as long as it paints.
 
-While a program is plain, a row is named by `history_total + y`, and everything above the open line was said. For every
-other habit a `Page` (page.py) knows by their text which lines were said: no row number survives a repaint. Of a line
-that is rewritten only what it finally reads is said, and a page that is cleared before its lines are final was a state
-of the next one.
+Rows of a plain program are numbered by `history_total + y`, and everything above the open line was reported. With every
+other habit row numbers do not survive a repaint, so a `Page` (page.py) knows by their text which lines were reported.
+Only the final text of a rewritten line is reported. A page that is cleared before its lines are final is not.
 
-Soft-wrapped rows are joined (stood.py): the terminal's width is not something the program said. Trailing blanks are
+Soft-wrapped rows are joined (line_rows.py): the terminal's width is not something the program said. Trailing blanks are
 left out, since on a screen a written blank at the end and an erased cell look the same.
 """
 
 from typing import Literal, NamedTuple
 
+from streamrelay.delta.printing.line_rows import MAX_LINE_ROWS, LineRow, Overwritten, logical, stripped, unfinished
 from streamrelay.delta.printing.page import MAX_LINES, Page
-from streamrelay.delta.printing.stood import MAX_LINE_ROWS, Overwritten, Stood, logical, stripped, unfinished
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 PROVING = 0.5
@@ -40,7 +39,7 @@ PROVED = 0.1
 REPAINT_REST = 1.5
 """Seconds after which a line that a repainting program has left alone is final, as long as quiet ends a turn."""
 MAX_PATIENCE = 20.0
-"""The same of a program that lets its lines stand for longer before it rewrites them; a person waits no longer."""
+"""The longest such time, for a program that rewrites its lines later than that: people do not wait longer."""
 MAX_WAITING = 500
 """Rows that left the screen between two rests and wait for the second one."""
 
@@ -56,7 +55,7 @@ class _Shown(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """Those that are not below."""
+        """The lines above `below`."""
         return [*self.gone, *self.final]
 
     def stripped(self) -> "_Shown":
@@ -76,7 +75,7 @@ class LineTracker:
         self._unknown = False
         self._head = ""
         self.lost = 0
-        """Rows that left history before anybody could look at them."""
+        """Rows that left the history before they were read."""
         self.habit: Habit = "plain"
         self.due: float | None = None
         """When `tick` is due; None while time makes no line final."""
@@ -88,7 +87,7 @@ class LineTracker:
         """What was said of it since the program first repainted, while it is plain."""
         self._above: list[str] | None = None
         """The lines above the open line at the last rest or landmark; None where more has passed since."""
-        self._gone: list[Stood] = []
+        self._gone: list[LineRow] = []
         """Rows that left the screen and are not said; the last ones may belong to a line that goes on."""
         self._committed = 0
         """`history_total` of the last frame."""
@@ -112,7 +111,7 @@ class LineTracker:
         self._head = self.open_head()
 
     def seed(self, frame: Frame) -> None:
-        """Start at the line that holds the cursor: what stands above it was printed before anybody watched.
+        """Start at the line that holds the cursor: the rows above it were printed before watching began.
 
         Where the alternate screen is shown, the line is not known before the program leaves it.
         """
@@ -134,7 +133,7 @@ class LineTracker:
             self._scrolled.append(head.removesuffix(shown))
 
     def restart(self) -> None:
-        """Start at the line that holds the cursor, wherever that is: what stood there was erased."""
+        """Start at the line that holds the cursor, because the earlier rows were erased."""
         if not self._frame.alternate:
             self.seed(self._frame)
 
@@ -186,7 +185,7 @@ class LineTracker:
         return REPAINT_REST if self._page is None else self._patience
 
     def skip(self, frame: Frame) -> None:
-        """Pass over what a frame holds: it is not printed."""
+        """Skip the contents of a frame, which are no printed output."""
         self.trust()
         self._frame, self._above, self._remembered = frame, None, []
         if not frame.alternate and not self._unknown:
@@ -204,13 +203,13 @@ class LineTracker:
         A line editor goes down to list what may be typed below its row, and up again.
         """
         y = self._line_start(self._frame.cursor.y)
-        passed = len(logical(self._stood(y, self._open_y))) if 0 <= y < self._open_y else 0
+        passed = len(logical(self._line_rows(y, self._open_y))) if 0 <= y < self._open_y else 0
         if passed:
             self._first_row, self._scrolled = self._frame.history_total + y, []
         return passed
 
     def doubt(self) -> None:
-        """Begin anew with a program of which it is not known how it prints; what stands above its line was said."""
+        """Treat the program as unproven; the lines above the open one were reported."""
         if self._frame.alternate or self._unknown:
             return
         self._remembered, self._above = [], None
@@ -219,7 +218,7 @@ class LineTracker:
         self._follow("unproven")
 
     def trust(self) -> None:
-        """Take the program for a plain one."""
+        """Treat the program as plain."""
         self._page, self.habit, self.due = None, "plain", None
         self._gone.clear()
 
@@ -244,7 +243,7 @@ class LineTracker:
         lines = self._say_until(end)
         while end < self._engine.lines - 1 and self._engine.row(end).wrapped:
             end += 1
-        if any(row.text.strip() for row in self._stood(end + 1)):
+        if any(row.text.strip() for row in self._line_rows(end + 1)):
             # Some of what stands below may have been said, and the program may go down over it.
             self.habit, self.due, self._touches = "repaints", None, None
             return lines
@@ -272,8 +271,8 @@ class LineTracker:
         if y <= 0 or not frame.dirty & ((1 << y) - 1):
             return False
         # Rows count as changed where a part of the screen has scrolled, too, or the main screen has come back.
-        committed = self._overwritten.stand(frame.history_total - len(frame.committed), frame.committed)
-        return stripped(logical([*committed, *self._stood(0, y)])) != self._above
+        committed = self._overwritten.clean(frame.history_total - len(frame.committed), frame.committed)
+        return stripped(logical([*committed, *self._line_rows(0, y)])) != self._above
 
     def _follow(self, habit: Habit) -> None:
         """Follow the page of a program that is not plain; what stands above its open line was said."""
@@ -282,7 +281,7 @@ class LineTracker:
             above = self._lines_until(self._first_row - self._committed)
         before = self._remembered[: len(self._remembered) - len(above)] if self._remembered else []
         self._page = Page([*before, *above], len(before))
-        self._gone = [Stood(text, True) for text in self._scrolled]
+        self._gone = [LineRow(text, True) for text in self._scrolled]
         self._lowest = self._passed_until = self._finished = self._first_row
         self._region = 0
         self.habit, self.due, self._touches = habit, None, None
@@ -290,7 +289,7 @@ class LineTracker:
     def _take_page(self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool) -> list[str]:
         total = frame.history_total
         first = total - len(frame.committed)
-        committed = self._overwritten.stand(first, frame.committed)
+        committed = self._overwritten.clean(first, frame.committed)
         if first > self._committed:
             self.lost += first - self._committed
             self._gone.clear()
@@ -412,18 +411,18 @@ class LineTracker:
         self._gone = unfinished(self._gone)
         return [shown.lines[number] for number in self._page.say(*shown.stripped())]
 
-    def _stood(self, start: int = 0, stop: int | None = None) -> list[Stood]:
-        """Return screen rows as they stand."""
+    def _line_rows(self, start: int = 0, stop: int | None = None) -> list[LineRow]:
+        """Return screen rows without what was written over them."""
         total = self._frame.history_total
         stop = self._engine.lines if stop is None else stop
-        return self._overwritten.stand(total + start, self._engine.rows(start, stop))
+        return self._overwritten.clean(total + start, self._engine.rows(start, stop))
 
     def _shown(self, y: int) -> _Shown:
         """Return the lines of the page, final above the line that is in screen row `y`.
 
         A line of which only the beginning left the screen counts as on it.
         """
-        rows = self._stood()
+        rows = self._line_rows()
         y = max(0, min(y, len(rows)))
         while 0 < y < len(rows) and rows[y - 1].wrapped:
             y -= 1
@@ -439,7 +438,7 @@ class LineTracker:
             return []
         y = min(y, self._engine.lines)
         texts = None if self._overwritten else self._engine.rows(0, y).texts()
-        return stripped(logical(self._stood(0, y))) if texts is None else texts
+        return stripped(logical(self._line_rows(0, y))) if texts is None else texts
 
     def _passed(self, frame: Frame, *, held: bool = False) -> list[str]:
         """Return the lines of a plain program that a line feed has passed; `held`, only those that left the screen."""
@@ -458,11 +457,11 @@ class LineTracker:
         if gone is not None and shown is not None:
             self._first_row = max(self._first_row, cursor_row)
             return [*gone[start - first :], *shown]
-        rows = self._overwritten.stand(first, committed)[start - first :] + self._stood(above, above + len(screen))
+        rows = self._overwritten.clean(first, committed)[start - first :] + self._line_rows(above, above + len(screen))
         begun = unfinished(rows)
         ended = rows[: len(rows) - len(begun)]
         if ended or len(self._scrolled) >= MAX_LINE_ROWS:
-            ended.insert(0, Stood("".join(self._scrolled), True))
+            ended.insert(0, LineRow("".join(self._scrolled), True))
             self._scrolled = []
         # Rows of the open line that are still on the screen can change: only those in history are kept as text.
         on_screen = min(len(begun), max(0, cursor_row - total))
@@ -473,7 +472,7 @@ class LineTracker:
     # The open line
 
     def exceeds(self, characters: int) -> bool:
-        """Tell quickly whether so many characters of the open line, and more, have left the screen."""
+        """Return quickly whether more than `characters` characters of the open line have left the screen."""
         for row in self._scrolled:
             characters -= len(row)
             if characters < 0:
@@ -498,7 +497,7 @@ class LineTracker:
 
     def open_text(self) -> str:
         """Return the open line as it stands, up to its last cell in use."""
-        if self._frame.alternate or self._stands_on_said:
+        if self._frame.alternate or self._is_on_reported_line:
             return ""
         rows = (
             self._overwritten.text(number, row.text) for number, row in enumerate(self._open_rows(), self._first_row)
@@ -508,21 +507,21 @@ class LineTracker:
     def open_head(self) -> str:
         """Return the open line up to the cursor; empty while the cursor is on the other screen or above the line."""
         rows = self._open_rows(until=self.cursor.y)
-        if not rows or self._stands_on_said:
+        if not rows or self._is_on_reported_line:
             return ""
         head = rows[-1].columns(0, self.cursor.x)
         return "".join(self._scrolled) + "".join(row.text for row in rows[:-1]) + head
 
     @property
-    def _stands_on_said(self) -> bool:
-        """Whether the cursor went up to a line that was said and reads as it did."""
+    def _is_on_reported_line(self) -> bool:
+        """Whether the cursor went up to a line that was reported and has not changed since."""
         if self._page is None or self._first_row >= self._lowest:
             return False
         gone, final, below = self._shown(self._open_y).stripped()
         return bool(below) and len(gone) + len(final) not in self._page.new_lines(gone, [*final, below[0]], below[1:])
 
     def unsaid_below(self) -> list[str]:
-        """Return the lines below the open one that hold text and were not said: the pane is gone."""
+        """Return the lines below the open one that have text and were not reported, for a pane that is gone."""
         if self._page is None:
             return []
         gone, final, below = self._shown(self._open_y).stripped()

@@ -20,11 +20,11 @@ from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.line_editor import Composer
+from streamrelay.delta.printing.line_rows import LineRow, logical
 from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
 from streamrelay.delta.printing.prompts import ending_in
 from streamrelay.delta.printing.provenance import Piece
-from streamrelay.delta.printing.stood import Stood, logical
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
 from streamrelay.events import Gap, Origin
@@ -68,17 +68,17 @@ class Printing:
         """Rows at the end of what was painted that sum it up, if the program asks for input behind them."""
         self._greeting: list[str] | None = [] if newborn else None
         self._is_attached = self._is_unpassed = False
-        """Whether at most the line has passed that stood begun when the watching began; and whether not even that."""
+        """Whether only the line that was unfinished at the attach has passed; and whether not even that one."""
         self._right_prompt: regex.Pattern[str] | None = None
-        """What stands right of the cursor where nothing is typed."""
+        """The text right of the cursor while nothing is typed."""
         self._submitted = ""
         """The last row that a line editor submitted."""
         self._prompt = ""
-        """The open line as it stood when the shell marked the end of its prompt."""
+        """The open line when the shell marked the end of its prompt."""
         self._greeting_due: float | None = None
         self._switches = 0
         self._early: list[tuple[Piece, str]] | None = None
-        """What the program answered to the first lines of a message whose Enter is still to be sent, and how it stood.
+        """The answer to the first lines of a message before its Enter, as pieces and as the screen showed it.
 
         It belongs to the turn that the Enter begins.
         """
@@ -567,7 +567,7 @@ class Printing:
         """Say what is left of a list of choices, unless all of it still stands there."""
         columns = self._engine.columns
         # Who paints a list wraps its rows itself, at the last column.
-        left = logical([Stood(row, cells_of(row) >= columns) for row in [*self.composer.release(), *passed]])
+        left = logical([LineRow(row, cells_of(row) >= columns) for row in [*self.composer.release(), *passed]])
         if self._mode.mode is Mode.DIALOG:
             self._builder.leave_out("composer", left)
         else:

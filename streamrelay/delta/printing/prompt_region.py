@@ -18,7 +18,7 @@ Two witnesses tell where a command's output ends, although nothing in the text d
 | repaint | a row passes that ends in what was submitted | output | are the prompt, painted for the last time |
 | repaint | the shell reads, or `PATIENCE` is over | output | are output after all |
 
-So a program that prints marks of its own delays its text and loses none, unless it waits behind a B as a shell does.
+So a program that prints such marks itself only delays its text, unless it waits behind a B as a shell does.
 """
 
 from typing import Literal
@@ -35,14 +35,14 @@ _EXIT_STATUS = regex.compile(r"D;(\d{1,3})(?:;|\Z)")
 
 
 class PromptRegion:
-    """The region of one pane."""
+    """Tracks the prompt region of one pane."""
 
     def __init__(self) -> None:
         self.phase: Literal["output", "prompt", "input", "repaint"] = "output"
         self.due: float | None = None
-        """When the prompt is waited for no longer (stream time)."""
+        """When waiting for the prompt ends (stream time)."""
         self.exit_status: int | None = None
-        """How the command before the prompt ended, as its D mark tells."""
+        """The exit status of the command before the prompt, by its D mark."""
         self.is_marked = False
         """Whether the shell that reads put a B behind its prompt: the C that follows is its own."""
         self._rows: list[str] = []
@@ -66,7 +66,7 @@ class PromptRegion:
         return rows
 
     def begin(self, now: float, mark: str = "") -> list[str]:
-        """Begin a prompt, where A, D or the end of an unfinished line stands; return rows that are output after all."""
+        """Begin a prompt at A, D or the end of an unfinished line; return rows that are output after all."""
         released = self.release() if self.phase in {"input", "repaint"} else []
         if self.phase == "output":
             self.exit_status = None
@@ -77,7 +77,7 @@ class PromptRegion:
         return released
 
     def keep(self, rows: list[str]) -> list[str]:
-        """Hold rows that passed; return what is output: all of them while no prompt is printed."""
+        """Hold rows that passed, and return those that are output: all of them while no prompt is printed."""
         if self.phase == "output" or not rows:
             return rows
         if self.phase == "repaint":
@@ -103,7 +103,7 @@ class PromptRegion:
         return rows
 
     def release(self) -> list[str]:
-        """Return the rows held: no prompt, but output. So is what follows."""
+        """Return the held rows, which are output after all; the rows that follow are output, too."""
         rows, self._rows = self._rows, []
         self.phase, self.due, self.exit_status = "output", None, None
         return rows

@@ -1,8 +1,8 @@
-"""The prompts of a pane: what stood at the cursor where the program was seen to wait for input.
+"""The prompts of a pane: the text at the cursor while the program waited for input.
 
 A prompt is learned where an echo or a line editor's text follows it, where it looks like one when the watching begins,
-or where it recurs with a sign at its end. At a rest the open line is compared with those: what stands left of a known
-prompt is output that ended without a line feed, what comes right of it was typed. Numbers in a prompt change (a line
+or where it recurs with a sign at its end. At a rest the open line is compared with those: text left of a known
+prompt is output that ended without a line feed, text right of it was typed. Numbers in a prompt change (a line
 counted, the time).
 
 Behind a line that was typed, a prompt can ask for more of it: it has the words of a known prompt with another sign

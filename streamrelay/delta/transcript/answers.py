@@ -25,7 +25,7 @@ from streamrelay.delta.transcript.line_joining import (
     logical_lines,
     right_edge,
     without_cut_off,
-    without_earlier_pictures,
+    without_leftovers,
 )
 from streamrelay.events import WitnessCompared, WitnessName
 
@@ -95,7 +95,7 @@ class Answer:
     passages: list[Passage] = field(default_factory=list)
     accounted: int = 0
     mark: str = ""
-    """What stood in front of the last message found."""
+    """The mark in front of the last message that was found."""
 
     @property
     def has_words(self) -> bool:
@@ -140,7 +140,7 @@ def read_answer(
         start = _common_beginning(before, now)
     region = list(now[start:])
     # A program that clears its screen into history leaves all of it there, the composer too: below that it may paint
-    # any part of the transcript again. Otherwise a row that still stands where it stood was not painted again.
+    # any part of the transcript again. Otherwise a row that is still in its place was not painted again.
     was_cleared = not any(map(_held, before[start:]))
     repaintable = before if was_cleared else before[start:]
     old = _Old([*wiped, *repaintable], before[start] if start < len(before) else None)
@@ -280,7 +280,7 @@ def painted_lines(passed: Sequence[str], columns: int, *, goes_on: bool = False)
     answer = Answer()
     answer.leave_out("footer", rows[stop:])
     width = right_edge(rows[start:stop], columns)
-    whole, leftover = without_earlier_pictures(rows[start:stop], width)
+    whole, leftover = without_leftovers(rows[start:stop], width)
     answer.leave_out("leftover", leftover)
     return Painted(logical_lines(whole, width), answer.passages)
 
@@ -330,7 +330,7 @@ class _Look(NamedTuple):
 
 
 class _Old(NamedTuple):
-    """What is known of the transcript: its rows, and the one that stood where it goes on now."""
+    """The known transcript: its rows, and the row at the place where it goes on now."""
 
     rows: Sequence[PaintedRow]
     continued: PaintedRow | None

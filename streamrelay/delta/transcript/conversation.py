@@ -18,10 +18,10 @@ from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.messages import (
     MAX_MESSAGES,
     OutstandingMessage,
+    drafted_message,
     drafts_shown,
     drafts_vanished,
     shown_late,
-    standing_in,
     watch_drafts,
 )
 from streamrelay.delta.pane_state import ComposerView
@@ -32,7 +32,7 @@ from streamrelay.delta.transcript.echoes import EchoSearch, spelling
 from streamrelay.delta.turns import Turns
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
-PICTURE = 0.008
+MIN_SNAPSHOT_SECONDS = 0.008
 """Seconds for which a snapshot stays on the screen at least, so that each is looked at; people read more slowly."""
 
 
@@ -49,14 +49,14 @@ class Conversation:
         self.rows: list[str] = []
         """The rows of the screen, as they were looked at last."""
         self._cursor = 0
-        self._looked = -PICTURE
+        self._looked = -MIN_SNAPSHOT_SECONDS
         self._forgot = False
         self._rest: list[str] = []
         self.proved = False
         """Whether the program has ever shown what was sent to it: it is one that converses."""
         self._sent: list[OutstandingMessage] = []
         self._cleared: OutstandingMessage | None = None
-        """The message last given up for cleared from the composer: half a picture may not have shown it."""
+        """The message last given up for cleared from the composer: half a snapshot may not have shown it."""
         self._answered: OutstandingMessage | None = None
         self._reader = ComposerReader()
         self.in_repaint = False
@@ -98,7 +98,7 @@ class Conversation:
     def _last_said(self) -> int:
         """Return the last row of the screen that is no chrome; -1 where there is none."""
         rows = self.rows
-        last = self._chrome.tail_start(rows, self._cursor) - 1
+        last = self._chrome.bottom_start(rows, self._cursor) - 1
         while last >= 0 and (not rows[last].strip() or self._is_chrome(rows[last])):
             last -= 1
         return last
@@ -107,7 +107,7 @@ class Conversation:
         return is_border(row) or self._chrome.is_spinner(row) or matches(self.profile.chrome, row)
 
     def reset(self, frame: Frame, *, answering: bool) -> None:
-        """Go on with a screen on which nothing stands where it stood; amid an answer, what is old is known already."""
+        """Go on with a screen whose rows have all moved. During an answer the old rows are known already."""
         keep = self._last_said() + 1 if answering and self.rows else None
         self._cursor = frame.cursor.y
         self._forgot = self._document.restart(frame, keep=keep) and answering
@@ -147,9 +147,9 @@ class Conversation:
         trusted: bool,
         in_dialog: Callable[[Sequence[str]], bool],
     ) -> bool:
-        """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` picture.
+        """Follow a frame; return whether anything reads differently now, in a frame that shows a `whole` snapshot.
 
-        In a flood of repaints pictures are passed over, but for one that `stands`: the last for a while. What stands
+        In a flood of repaints snapshots are passed over, but for one that `stands`: the last for a while. What stands
         in the place of the composer `in_dialog` is no draft, and tells nothing of the composer or of work. An editor
         may be on a screen that is not `trusted`.
         """
@@ -157,7 +157,7 @@ class Conversation:
         self._document.take(frame)
         if not whole:
             return False
-        if not stands and now < self._looked + PICTURE and self._document.pass_over(frame.cursor.y):
+        if not stands and now < self._looked + MIN_SNAPSHOT_SECONDS and self._document.pass_over(frame.cursor.y):
             return False
         self._looked = now
         self._document.answers = self._turns.is_open or self.waits
@@ -178,7 +178,7 @@ class Conversation:
             self._draft = self._composer.draft
         is_new = stands and not (self.proved or self._sent or (self._draft and self._reader.empty.mark))
         if is_new and self._composer.held.mark not in {"", self._reader.empty.mark}:
-            # A splash or a dialog came first, perhaps, or half of the first picture.
+            # A splash or a dialog came first, perhaps, or half of the first snapshot.
             self._learn_composer()
         self._document.look_through_window(self._top, frame.cursor.x, self._message_in)
         return changed
@@ -272,7 +272,7 @@ class Conversation:
         """Whether the transcript holds less than when the last turn was over, and nothing new."""
         rows = self.rows
         before, now = self._document.since(self._mark)
-        transcript = now[: len(now) - len(rows) + self._chrome.tail_start(rows, self._cursor)]
+        transcript = now[: len(now) - len(rows) + self._chrome.bottom_start(rows, self._cursor)]
         held = [sum(bool(row.text.strip()) for row in part) for part in (rows_since(before, transcript), now, before)]
         return not held[0] and held[1] < held[2]
 
@@ -344,7 +344,7 @@ class Conversation:
         Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
         pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end. Where this
-        is the `last` picture, what stands above a message that was never submitted is no answer, but was said.
+        is the `last` snapshot, what stands above a message that was never submitted is no answer, but was said.
         """
         rows = self.rows
         self._document.look_through_window(self._top, None, self._message_in)
@@ -352,8 +352,8 @@ class Conversation:
         before, now = self._transcript()
         self.look_for_typed()
         draft = self._composer.draft
-        standing = standing_in(self._sent, draft)
-        waiting = [sent for sent in self._sent if sent.waits and sent is not standing]
+        drafted = drafted_message(self._sent, draft)
+        waiting = [sent for sent in self._sent if sent.waits and sent is not drafted]
         stands = any(sent.waits for sent in self._sent) and not waiting
         submitted = [sent for sent in self._sent if sent.abandoned or sent in waiting]
         answer = self._read(before, now, submitted, self._mark_of_messages, cut_off=cut_off)
@@ -388,11 +388,11 @@ class Conversation:
         if answer.accounted:
             self._answered = submitted[answer.accounted - 1]
             count = self._sent.index(self._answered) + 1
-            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is standing]
+            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is drafted]
             self._sent[:count] = kept
             for sent in self._sent:
                 sent.during_output = False
-        tail, composer = self._chrome.tail_start(rows, self._cursor), self._top
+        tail, composer = self._chrome.bottom_start(rows, self._cursor), self._top
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
@@ -401,7 +401,7 @@ class Conversation:
     def _transcript(self) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
         """Return the document as it was when the last turn was over and as it is, without the chrome at its end."""
         before, now = self._document.since(self._mark)
-        tail = len(self.rows) - self._chrome.tail_start(self.rows, self._cursor)
+        tail = len(self.rows) - self._chrome.bottom_start(self.rows, self._cursor)
         return before, now[: len(now) - tail]
 
     def _read(
@@ -414,7 +414,7 @@ class Conversation:
         *,
         cut_off: bool,
     ) -> Answer:
-        # Before the first message it greets, unless the watching began amid an answer.
+        # Before the first message it greets, unless the watching began during an answer.
         has_begun = self.proved or (self.was_joined and self.has_worked) or len(self._sent) > len(submitted)
         return read_answer(
             before,
@@ -441,7 +441,7 @@ class Conversation:
         """Read what was said while none of the messages was seen in the transcript, if any of it can be told.
 
         Of a program that is known to show messages, the message can be among rows that it skipped: what stands behind
-        them is its answer, if nothing there looks like a piece of a message. A message that was submitted amid output
+        them is its answer, if nothing there looks like a piece of a message. A message that was submitted during output
         that answers no known message has no answer while no row is skipped: all new rows continue that output.
         """
         during_output = any(sent.during_output for sent in submitted)
@@ -549,7 +549,7 @@ class Conversation:
             self.typed = True
 
     def _watch_pasted(self, draft: str) -> None:
-        """Give up a message that stood in the composer and was cleared from it, unless its Enter comes after all."""
+        """Give up a message that was cleared from the composer, unless its Enter comes after all."""
         pasted = self._pasted
         if pasted is None:
             return

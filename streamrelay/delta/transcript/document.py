@@ -1,11 +1,11 @@
 """Everything a program has painted, from the oldest row remembered to the last row of the screen.
 
 On the main screen the rows above the screen are its history, until a program wipes it (`CSI 3J`, a reset). On the
-alternate screen nothing is kept by the terminal: what was scrolled away is stitched together from one picture to the
+alternate screen nothing is kept by the terminal: what scrolls away is stitched together from one snapshot to the
 next. Rows pinned to the top of the screen while the others scroll under them (a sticky header) are not part of the
 document there: they are copies of rows that left.
 
-In another size, amid an answer, all of it is painted once more: what was known then stays (resize_merge.py).
+A program that is resized during an answer paints all of it again: the rows known before stay (resize_merge.py).
 
 A row is a plain string without trailing blanks; a soft wrap is remembered beside it.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from streamrelay.delta.layout.chrome import composer_top
 from streamrelay.delta.layout.rows import PaintedRow, painted_row
 from streamrelay.delta.layout.scrolling import (
-    SAME_PICTURE,
+    SAME_SNAPSHOT,
     is_jump,
     is_redrawn,
     says_something,
@@ -38,7 +38,7 @@ MAX_ROWS_ABOVE, MAX_SEAMS = 5000, 16
 
 
 class Mark(NamedTuple):
-    """The document as it stood at some moment."""
+    """The document at one moment."""
 
     generation: int
     above: list[PaintedRow]
@@ -47,14 +47,14 @@ class Mark(NamedTuple):
     dropped: int
     screen: tuple[PaintedRow, ...]
     wiped: tuple[PaintedRow, ...] = ()
-    """Rows that stood in the document at earlier marks, and were wiped or forgotten since."""
+    """Rows of the document at earlier marks that were wiped or forgotten since."""
 
 
 class _Seam(NamedTuple):
-    """Where the screen was looked at anew amid an answer."""
+    """A resize during an answer, from which on the screen is read again."""
 
     position: int
-    """How many rows had left the screen, with those that stood on it then."""
+    """How many rows had left the screen, plus those on it then."""
     columns: int
     """How many columns it had had."""
     left: int
@@ -70,27 +70,27 @@ class Document:
         self._dropped = self._dropped_since_forgetting = 0
         self._generation = 0
         self._screen: list[PaintedRow] = []
-        self._picture = self._screen
+        self._snapshot = self._screen
         self._alternate = False
         self._edge: int | None = None
         """Where the transcript ends on the alternate screen, if a panel stands beside it."""
         self._pinned = 0
         self._passed_over: tuple[list[PaintedRow], int] | None = None
-        """The picture passed over last, and the row of its cursor."""
+        """The last snapshot that was passed over, and the row of its cursor."""
         self._cursor = 0
         self._bared: tuple[Sequence[PaintedRow], int, list[str]] = ((), 0, [])
         self._viewport = Viewport()
         self.answers = True
-        """Whether what vanishes may be part of an answer; between turns a panel stood there, or what is old."""
+        """Whether rows that vanish may be part of an answer. Between turns they are a panel, or old rows."""
         self._painted_anew = False
-        """Whether the screen was looked at anew amid an answer: the program paints all of it once more."""
+        """Whether the screen was resized during an answer, so that the program paints all of it again."""
         self._seams: list[_Seam] = []
         self._left = 0
         """The rows since the last seam, as bits, that the terminal put there and the program has not painted since."""
         self._width = self.columns
         self._last_mark = Mark(0, [], 0, 0, ())
         self._is_leftover = False
-        """Whether the picture is what another size has left of one that is known: nothing leaves it that is not."""
+        """Whether the snapshot is what a resize left of a known one, so that only known rows can leave it."""
 
     def restart(self, frame: Frame, *, keep: int | None = None) -> bool:
         """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
@@ -114,7 +114,7 @@ class Document:
         self._painted_anew = keep is not None
         self._is_leftover = not forgets
         self._width = self.columns
-        self._screen = self._picture = self._painted(0, self._engine.lines)
+        self._screen = self._snapshot = self._painted(0, self._engine.lines)
         is_left = not forgets and not frame.alternate
         self._left = sum(1 << y for y, row in enumerate(self._screen) if row.text) if is_left else 0
         return forgot
@@ -140,12 +140,12 @@ class Document:
             self._push(_painted(frame.committed, self._engine.columns))
 
     def look(self, cursor: int) -> bool:
-        """Take the screen as it is for a picture that the program meant to show, its cursor in row `cursor`.
+        """Take the screen as a snapshot that the program meant to show, with its cursor in row `cursor`.
 
-        Returns whether any row reads differently than in the picture before.
+        Return whether any row differs from the previous snapshot.
         """
         self._look_beside()
-        before, self._picture = self._picture, self._screen
+        before, self._snapshot = self._snapshot, self._screen
         changed = before is not self._screen and before != self._screen
         if changed and self._is_leftover:
             self._is_leftover = False
@@ -159,11 +159,11 @@ class Document:
         return changed
 
     def pass_over(self, cursor: int) -> bool:
-        """Leave a picture out, if nothing is lost by it: rows were only added, or redrawn in place, since the last."""
+        """Skip a snapshot if that loses nothing: since the last one, rows were only added or redrawn in place."""
         if self._viewport.is_window:
             return False
         if self._alternate:
-            before = self._passed_over[0] if self._passed_over is not None else self._picture
+            before = self._passed_over[0] if self._passed_over is not None else self._snapshot
             if not is_redrawn([row.text for row in before], [row.text for row in self._screen]):
                 return False
             self._passed_over = self._screen, cursor
@@ -176,17 +176,17 @@ class Document:
         """
         if self._alternate or (self._painted_anew and not self._viewport.is_window):
             return
-        viewport, picture = self._viewport, self._screen[:top]
+        viewport, snapshot = self._viewport, self._screen[:top]
         was_window = viewport.is_window
         if not (self.answers or was_window):
-            # A panel that stood there before the message was sent may read like it.
+            # A panel that was there before the message was sent may have the same text.
             viewport.forget()
             return
-        left = viewport.settle(message_in) if column is None else viewport.look(picture, column, message_in)
+        left = viewport.settle(message_in) if column is None else viewport.look(snapshot, column, message_in)
         if left is None:
             return
         if not was_window:
-            self._push(picture[: viewport.top])
+            self._push(snapshot[: viewport.top])
         if not self.answers:
             pass
         elif left.goes_on:
@@ -196,7 +196,7 @@ class Document:
         self._pinned = viewport.top
 
     def mark(self) -> Mark:
-        """Return the document as it stands, to be compared with later."""
+        """Return the current document, for later comparison."""
         self._painted_anew = self._is_leftover = False
         self._seams.clear()
         self._left = 0
@@ -243,16 +243,16 @@ class Document:
 
     def _rejoined(self, old: Sequence[PaintedRow], first: int) -> list[PaintedRow]:
         """Return all rows from the `first` one above the screen on; of those that are `old` nothing is said again."""
-        pictures = []
+        snapshots = []
         for seam in self._seams:
             stop = max(first, seam.position - self._dropped)
-            pictures.append(Sized(self._above[first:stop], seam.columns, seam.left))
+            snapshots.append(Sized(self._above[first:stop], seam.columns, seam.left))
             first = stop
         newest = [*self._above[first:], *self._screen[self._pinned :]]
-        if not pictures:
+        if not snapshots:
             return newest
-        same = takewhile(lambda rows: rows[0] == rows[1], zip(old, pictures[0].rows, strict=False))
-        return rejoined([*pictures, Sized(newest, self.columns, self._left.bit_length())], sum(1 for _ in same))
+        same = takewhile(lambda rows: rows[0] == rows[1], zip(old, snapshots[0].rows, strict=False))
+        return rejoined([*snapshots, Sized(newest, self.columns, self._left.bit_length())], sum(1 for _ in same))
 
     def _forget(self) -> None:
         self._above = []
@@ -297,7 +297,7 @@ class Document:
             came_back = self._came_back(new)
             if self.answers and not came_back and is_jump(old[self._pinned :], new[self._pinned :]):
                 self._turn_page(before[self._pinned : len(old)], new)
-                self._pinned = _standing(old[: self._pinned], new)
+                self._pinned = _unmoved(old[: self._pinned], new)
             return
         distance, top = scroll
         if distance > 0:
@@ -310,22 +310,22 @@ class Document:
             self._above = self._above[: max(0, known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance, len(self._above))
 
-    def _bare_transcript(self, picture: Sequence[PaintedRow], cursor: int) -> list[str]:
-        """Return the rows of a picture above its composer without their indent; those of the last one are known."""
+    def _bare_transcript(self, snapshot: Sequence[PaintedRow], cursor: int) -> list[str]:
+        """Return the rows of a snapshot above its composer without their indent; those of the last one are known."""
         known, at, bare = self._bared
-        if known is not picture or at != cursor:
-            rows = [row.text for row in picture]
+        if known is not snapshot or at != cursor:
+            rows = [row.text for row in snapshot]
             bare = _bare(rows[: composer_top(rows, cursor)])
-            self._bared = picture, cursor, bare
+            self._bared = snapshot, cursor, bare
         return bare
 
     def _turn_page(self, left: Sequence[PaintedRow], new: Sequence[str]) -> None:
-        """Keep what vanished when another picture took the place of the old one.
+        """Keep the rows that vanished when another page replaced the old one.
 
-        A header above it still stands, and a status row below it. A row amid it may read like one of the new picture.
+        A header above them is still there, and a status row below them. Rows between them may also be on the new page.
         """
-        standing = set(new)
-        gone = [y for y, row in enumerate(left) if says_something(row.text) and row.text.lstrip() not in standing]
+        shown = set(new)
+        gone = [y for y, row in enumerate(left) if says_something(row.text) and row.text.lstrip() not in shown]
         first, stop = gone[0], gone[-1] + 1
         while first and not says_something(left[first - 1].text):
             first -= 1
@@ -339,7 +339,7 @@ class Document:
         self._push([PaintedRow("", skipped=True)])
 
     def _came_back(self, new: Sequence[str]) -> bool:
-        """Drop rows from above the screen that a picture shows again; return whether there were any.
+        """Drop rows from above the screen that a snapshot shows again; return whether there were any.
 
         Something was only in front of them, or they left too early: while a row is written, its end may take more rows
         than in the end.
@@ -347,11 +347,11 @@ class Document:
         if not self._above:
             return False
         known = self._seams[-1].position - self._dropped if self._seams else 0
-        tail = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
+        latest = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
         top = next((row for row in new[self._pinned :] if says_something(row)), "")
-        for y, row in enumerate(tail):
-            if row == top and row and _share_still(tail[y:], new) > 1 - SAME_PICTURE:
-                self._above = self._above[: len(self._above) - len(tail) + y]
+        for y, row in enumerate(latest):
+            if row == top and row and _share_still(latest[y:], new) > 1 - SAME_SNAPSHOT:
+                self._above = self._above[: len(self._above) - len(latest) + y]
                 self._pinned = min(self._pinned, len(self._above))
                 return True
         return False
@@ -367,7 +367,7 @@ class Document:
 
     def _look_beside(self) -> None:
         """Leave out a panel that stands beside the transcript from here on."""
-        if not self._alternate or self._edge is not None or self._screen is self._picture:
+        if not self._alternate or self._edge is not None or self._screen is self._snapshot:
             return
         self._edge = transcript_edge(self._engine, [row.text for row in self._screen])
         if self._edge is not None:
@@ -408,7 +408,7 @@ def _copied(header: Sequence[str], left: Set[str]) -> int:
 
 
 def _share_still(rows: Sequence[str], new: Sequence[str]) -> float:
-    """Return which part of the rows that say something a picture shows, or shows most of."""
+    """Return the share of the rows with text that a snapshot shows, or shows most of."""
     held = [row for row in rows if says_something(row)]
     same = sum(
         any(now.startswith(row) or (row.startswith(now) and 2 * len(now) > len(row)) for now in new) for row in held
@@ -416,6 +416,6 @@ def _share_still(rows: Sequence[str], new: Sequence[str]) -> float:
     return same / len(held) if held else 0.0
 
 
-def _standing(header: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many rows of a header still stand at the top: they are no copies of rows that left."""
+def _unmoved(header: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many rows of a header are still at the top, so that they are no copies of rows that left."""
     return next((y for y, row in enumerate(header) if new[y : y + 1] != [row]), len(header))

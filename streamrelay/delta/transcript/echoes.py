@@ -1,7 +1,7 @@
 """Where a transcript shows what was sent to the program.
 
 A program shows a message as rows of its own: behind a mark (`> hello`), beside a bar, inside a box, indented, wrapped
-at its own width, or as the placeholder that stood in its composer (`[Pasted text #1 +4 lines]`). White space tells
+at its own width, or as the placeholder that its composer showed (`[Pasted text #1 +4 lines]`). White space tells
 nothing about any of that, so rows are compared without it: a block of whole rows that spells the message is its echo.
 """
 
@@ -130,7 +130,7 @@ class EchoSearch:
         """Return the last copy of an echo that stands behind the same mark.
 
         A transcript that is painted again leaves copies of itself behind, and a composer that scrolled away leaves a
-        copy of what stood in it. A quote stands behind the mark of an answer, or behind none.
+        copy of its text. A quote follows the mark of an answer, or no mark.
         """
         last = again = echo
         while echo.mark.strip():

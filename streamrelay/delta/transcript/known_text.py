@@ -1,10 +1,10 @@
-"""The rows of a transcript that stood there before: known by their text, wherever and however wide they stand now.
+"""Recognises old rows of a transcript by their text, at any place and in any width.
 
 A program paints its transcript again when it is resized, resumed, compacted or wiped: at another place, wrapped at
 another width, without its first rows or below a new greeting. Rows are therefore compared by their letters alone, as
-one run of text: a stretch of rows is old if the transcript of before has the same letters in the same order. What
-stands above an old stretch is older still. A message that was not there before ends the search, because an answer to it
-may quote whatever was said.
+one run of text: a stretch of rows is old if the transcript of before has the same letters in the same order. Rows above
+an old stretch are older still. A message that was not there before ends the search, because an answer to it may quote
+whatever was said.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ MAX_PLACES = 50
 
 
 def first_new_row(before: Sequence[PaintedRow], rows: Sequence[PaintedRow], mark: str) -> int:
-    """Return the first row below all that stood in the transcript `before`; messages stand behind the `mark`."""
+    """Return the first row below all rows of the transcript `before`; messages begin with the `mark`."""
     known = "".join(map(_spelled, before))
     spelled = [_spelled(row) for row in rows]
     first = y = 0

@@ -27,8 +27,8 @@ _SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
 NARROWEST_MARGIN = 8
 """Columns that a program may leave free at the right of what it wraps."""
 
-MAX_LEFT_STANDING, MAX_COMPARED = 12, 500
-"""Rows of an earlier picture that are known again, and rows at once among which they are looked for."""
+MAX_LEFTOVER, MAX_COMPARED = 12, 500
+"""Leftover rows that are recognised, and the rows among which they are searched."""
 
 ROUGHNESS = 2
 """Columns by which the widest rows of wrapped text differ at most."""
@@ -76,9 +76,7 @@ def without_cut_off(rows: Sequence[PaintedRow], width: int) -> Sequence[PaintedR
     return rows[:first]
 
 
-def without_earlier_pictures(
-    rows: Sequence[PaintedRow], width: int
-) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
+def without_leftovers(rows: Sequence[PaintedRow], width: int) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
     """Return the rows without leftover rows of earlier paintings above them, and the leftover rows.
 
     A program that repaints a text first moves the cursor up by as many rows as it painted. If something else moved the
@@ -87,12 +85,12 @@ def without_earlier_pictures(
     from equal rows of a log or a table.
     """
     whole, leftover = list(rows), []
-    most = min(MAX_LEFT_STANDING, len(rows) // 2) if len(rows) <= MAX_COMPARED else 0
+    most = min(MAX_LEFTOVER, len(rows) // 2) if len(rows) <= MAX_COMPARED else 0
     if len({row.text for row in rows}) == len(rows):
         return rows, ()
     count = 1
     while count <= most:
-        y = next((y for y in range(len(whole) - 2 * count) if _stands_twice(whole, y, count, width)), None)
+        y = next((y for y in range(len(whole) - 2 * count) if _is_repeated(whole, y, count, width)), None)
         if y is None:
             count += 1
             continue
@@ -102,11 +100,11 @@ def without_earlier_pictures(
     return whole, leftover
 
 
-def _stands_twice(rows: Sequence[PaintedRow], y: int, count: int, width: int) -> bool:
+def _is_repeated(rows: Sequence[PaintedRow], y: int, count: int, width: int) -> bool:
     """Tell whether so many rows from row `y` on, each wrapped in mid-sentence, are followed by the same ones.
 
-    A row that stands there three times was printed so. Each row is wrapped for the row below its copy: below the last
-    row of the earlier picture stands its own first row again.
+    Three equal rows were printed as such. Each row is compared with the row below its copy, because its own successor
+    may be gone: the last leftover row is followed by the first row of the new painting.
     """
     if y >= count and rows[y - count].text == rows[y].text:
         return False
@@ -116,7 +114,7 @@ def _stands_twice(rows: Sequence[PaintedRow], y: int, count: int, width: int) ->
         and _is_wrapped(rows[z].text, rows[z + count + 1].text, width)
         and not _is_monotonous(rows[z].text)
         for z in range(y, y + count)
-    ) and all(_is_amid_sentence(rows[z - 1].text, rows[z].text) for z in range(y + count + 1, y + 2 * count + 1))
+    ) and all(_continues_sentence(rows[z - 1].text, rows[z].text) for z in range(y + count + 1, y + 2 * count + 1))
 
 
 def _is_wrapped(above: str, below: str, width: int) -> bool:
@@ -125,7 +123,7 @@ def _is_wrapped(above: str, below: str, width: int) -> bool:
     return bool(above.strip() and words) and cells_of(above) + 1 + cells_of(words[0]) > width
 
 
-def _is_amid_sentence(above: str, below: str) -> bool:
+def _continues_sentence(above: str, below: str) -> bool:
     """Tell whether a row goes on with the sentence of the one above, and does not begin as that one does."""
     first, last = above.split(maxsplit=1)[:1], below.split(maxsplit=1)[:1]
     initial = below.lstrip()[:1]
@@ -173,10 +171,10 @@ def _follows_long_word(parts: Sequence[str], below: str, hang: int) -> bool:
 
 
 def _glue(above: str, below: str, width: int) -> str:
-    """Return what stood between two parts of a line: nothing where a word was broken or unspaced characters meet.
+    """Return the text between two parts of a line: none if a word was broken there or unspaced characters meet.
 
-    A word is broken that no row could hold, an address or a path. An address is also broken behind its marks. Behind a
-    comma of ASCII amid unspaced text stands a blank only where one stands behind the line's other commas.
+    A word is broken that no row could hold, an address or a path. An address is also broken behind its marks. After an
+    ASCII comma in unspaced text comes a blank only if the line's other commas have one.
     """
     parts = above.rsplit(maxsplit=1)[-1], below.split(maxsplit=1)[0]
     if sum(map(cells_of, parts)) > width and len(parts[0]) > width // 2:

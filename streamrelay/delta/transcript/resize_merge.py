@@ -1,11 +1,12 @@
-"""A transcript that was painted again in another size, amid an answer: its pictures make one text.
+"""Merges the paintings of one transcript in several sizes: the terminal was resized during an answer.
 
-What stood on the screen before is known. In the new size the terminal moves rows to history and back or cuts them off,
-and the program paints what fits once more, wrapped otherwise, over some of that: what is left above is an older copy.
-Rows tell nothing, and the text does: white space and borders aside, the longest passage that the end of what was known
-and the new pictures have in common is where they meet. What the new pictures show above it is older than what is known,
-and left out; they count from the last line on that begins in that passage. Where there is none, something is missing in
-between.
+The rows before the resize are known. In the new size the terminal moves rows to the history and back, or cuts them off.
+The program then paints again what fits, wrapped differently, over some of these rows; the rows above are an older copy.
+
+Rows cannot be compared, because they are wrapped differently. Text can, without white space and borders: the two
+paintings meet at the longest passage that the end of the known text and the new painting have in common. Rows of the
+new painting above it are older than the known text, and left out. The new painting counts from the last line that
+begins in the passage. Without such a passage, something is missing in between.
 """
 
 from bisect import bisect_right
@@ -34,15 +35,15 @@ class Sized(NamedTuple):
     left: int = 0
 
 
-def rejoined(pictures: Sequence[Sized], start: int) -> list[PaintedRow]:
+def rejoined(snapshots: Sequence[Sized], start: int) -> list[PaintedRow]:
     """Return the rows of one transcript in several sizes, the oldest first; its first `start` rows stay as they are."""
-    *older, newest = pictures
+    *older, newest = snapshots
     rows: list[PaintedRow] = []
-    for picture in older:
-        kept = picture.rows[: 0 if rows else start]
+    for snapshot in older:
+        kept = snapshot.rows[: 0 if rows else start]
         left, painted = (
-            [*_unwrapped(part, picture.columns)]
-            for part in (picture.rows[len(kept) : picture.left], picture.rows[max(len(kept), picture.left) :])
+            [*_unwrapped(part, snapshot.columns)]
+            for part in (snapshot.rows[len(kept) : snapshot.left], snapshot.rows[max(len(kept), snapshot.left) :])
         )
         rows = _meet(rows, left, painted, start) if rows else [*kept, *left, *painted]
     return _meet(rows, newest.rows[: newest.left], newest.rows[newest.left :], start) if older else list(newest.rows)
@@ -110,7 +111,7 @@ class _Spelled:
         return bisect_right(self.starts, place) - 1 if place < len(self.text) else len(self.rows)
 
     def above(self, place: int) -> str:
-        """Return what stands in front of a place, backwards."""
+        """Return the characters in front of a place, in reverse order."""
         end = len(self.text) - place
         return self.reverse[end : end + MAX_PASSAGE]
 

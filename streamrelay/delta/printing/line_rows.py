@@ -1,9 +1,9 @@
-"""Rows as they stood, and the lines that they make up.
+"""The rows of logical lines, without what programs wrote over them.
 
 A terminal joins the rows of a line that it wrapped (`wrapped`). Two things that a program does cut across that:
 
-* It writes at a fixed place on the screen, over whatever line stands there (a clock, a status row; vt/excursion.py).
-  `Overwritten.text` is what the row reads without.
+* It writes at a fixed place on the screen, over the line that is there (a clock, a status row; vt/excursion.py).
+  `Overwritten.text` returns the row without that.
 * It goes back to the beginning of its line with a carriage return, unaware that the terminal has wrapped it. What it
   writes then replaces the line: it begins there, and the rows above hold a state that was replaced.
 
@@ -25,13 +25,13 @@ MAX_LINE_ROWS = 200_000
 _WORDS_AND_BLANKS = re.compile(r" +|[^ ]+")
 
 
-class Stood(NamedTuple):
-    """A row as it stood; `wrapped` if the next one continues it."""
+class LineRow(NamedTuple):
+    """A row of a line; `wrapped` if the next row continues it."""
 
     text: str
     wrapped: bool
     is_replaced: bool = False
-    """Whether the program has written its line anew below; what this row held of it was a state."""
+    """Whether the program has written the line again below, so that this row holds an earlier state."""
 
 
 class Overwritten:
@@ -79,7 +79,7 @@ class Overwritten:
         self._replaced = {row for row in self._replaced if row >= until}
 
     def text(self, row: int, shown: str) -> str:
-        """Return what a row reads that shows this, without each word laid over it that still stands there."""
+        """Return the text of a row that shows `shown`, without the words written over it that are still there."""
         overlay = self._overlays.get(row)
         if overlay is None:
             return shown
@@ -96,17 +96,17 @@ class Overwritten:
         """Tell whether a row holds a state of a line that was written anew below."""
         return row in self._replaced
 
-    def stand(self, first: int, rows: Iterable[Row]) -> list[Stood]:
-        """Return rows as they stand, the first of which has this number."""
+    def clean(self, first: int, rows: Iterable[Row]) -> list[LineRow]:
+        """Return rows without what was written over them; `first` is the number of the first one."""
         if not self:
-            return [Stood(row.text, row.wrapped) for row in rows]
+            return [LineRow(row.text, row.wrapped) for row in rows]
         return [
-            Stood("", False, True) if self.is_replaced(number) else Stood(self.text(number, row.text), row.wrapped)
+            LineRow("", False, True) if self.is_replaced(number) else LineRow(self.text(number, row.text), row.wrapped)
             for number, row in enumerate(rows, first)
         ]
 
 
-def logical(rows: Sequence[Stood]) -> list[str]:
+def logical(rows: Sequence[LineRow]) -> list[str]:
     """Return the lines that rows hold, with the blanks at their ends; the last one may go on below."""
     lines: list[str] = []
     begun: list[str] = []
@@ -121,7 +121,7 @@ def logical(rows: Sequence[Stood]) -> list[str]:
     return [*lines, "".join(begun)] if begun else lines
 
 
-def unfinished(rows: Sequence[Stood]) -> list[Stood]:
+def unfinished(rows: Sequence[LineRow]) -> list[LineRow]:
     """Return the rows at the end of which the line goes on in the row below all of them."""
     start = len(rows)
     while start and rows[start - 1].wrapped and len(rows) - start < MAX_LINE_ROWS:
