@@ -5,7 +5,7 @@ then match it. Recordings test the patterns without a quoted row (tests/agents).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import msgspec
@@ -242,6 +242,9 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
             for number, dialog in enumerate(file.dialogs)
         ),
     )
+    ready = patterns.compiled("delivery.ready", delivery.ready)
+    if file.kind == "agent":
+        reading = replace(reading, ready=ready)
     composer = delivery.composer
     return AgentProfile(
         title=file.title,
@@ -249,7 +252,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         kind=file.kind,
         reading=reading,
         delivery=DeliveryProfile(
-            ready=patterns.compiled("delivery.ready", delivery.ready),
+            ready=ready,
             composer=None if composer is None else patterns.composer(composer),
             submit_key=delivery.submit_key,
             submit_delay=delivery.submit_delay,

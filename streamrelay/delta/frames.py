@@ -320,6 +320,11 @@ class FrameCutter:
             self._update_began = last_output
         return max(last_output + SETTLE, self._update_began + MAX_UPDATE)
 
+    def begin(self, *, hidden: bool) -> None:
+        """Begin on a screen whose cursor the program has `hidden`, or not."""
+        self.hidden = self.painting = self.moved = hidden
+        self.settle()
+
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""
         self._taken = -len(self._carried)

@@ -73,7 +73,9 @@ TRANSITIONS: Final = (
     Transition("flooded", _READS_LINES, Mode.LISTENING, "more lines passed than anybody edits"),
     Transition("shows_composer", _READS_LINES, Mode.LISTENING, "it rests with a composer that no line editor shows"),
     Transition("painted", frozenset({Mode.LISTENING}), Mode.CONVERSING, "it moves its cursor about: it paints"),
-    Transition("seen_at_attach", _MAIN, Mode.CONVERSING, "a composer with borders stood there at the attach"),
+    Transition(
+        "seen_at_attach", _MAIN, Mode.CONVERSING, "a composer stands there that was asked for before the attach"
+    ),
     Transition("alternate", _MAIN, Mode.FULL_SCREEN, "it took the alternate screen", in_front=True),
     Transition("main", frozenset({Mode.FULL_SCREEN, Mode.CONVERSING}), None, "it left the alternate screen"),
     Transition("answered", frozenset({Mode.FULL_SCREEN}), Mode.CONVERSING, "it showed a message, or told its state"),

@@ -47,6 +47,8 @@ class Profile:
     activity: Patterns = ()
     """First rows of blocks that show what the program does."""
     dialogs: tuple[DialogSign, ...] = ()
+    ready: Patterns = ()
+    """Rows of the empty composer of an agent."""
 
 
 GENERIC = Profile("generic")

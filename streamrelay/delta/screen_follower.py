@@ -45,10 +45,7 @@ class ScreenFollower:
         again, self._seeded = self._seeded, True
         self.reset(frame)
         self._mode.show(alternate=frame.alternate)
-        row = self.conversation.rows[frame.cursor.y]
-        is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
-        if is_seen and not self._mode.is_followed and self._mode.see("seen_at_attach"):
-            self._mode.asks_for_paste = self._cutter.moved = True
+        self._see_composer(frame)
         if self._mode.is_followed and not again:
             self.conversation.join(is_busy=is_busy(title))
         if (
@@ -59,6 +56,32 @@ class ScreenFollower:
             # What it shows now it may have shown for long, and show nothing more.
             worked = self.conversation.look_for_work()
             self._note_change(worked, self._builder.now)
+
+    def find_composer(self, frame: Frame) -> bool:
+        """See whether a program that prints, as far as is known, has painted a composer; return whether it has.
+
+        It asked for bracketed paste before the watching began, and began to paint after that. A table that is painted
+        again and again has borders around the cursor, too, but no mark in front of it.
+        """
+        is_agent = bool(self.conversation.profile.ready)
+        if self._mode.is_followed or not (self._cutter.moved or is_agent):
+            return False
+        self.reset(frame)
+        if not ((is_agent or self.conversation.has_mark) and self._see_composer(frame)):
+            return False
+        self.conversation.join(is_busy=False)
+        return True
+
+    def _see_composer(self, frame: Frame) -> bool:
+        row = self.conversation.rows[frame.cursor.y]
+        is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
+        is_seen = is_seen or self.conversation.is_ready
+        if not is_seen and self.conversation.profile.ready:
+            is_seen = self._shows_dialog(self.conversation.rows, (frame.cursor.x, frame.cursor.y))
+        if not is_seen or self._mode.is_followed or not self._mode.see("seen_at_attach"):
+            return False
+        self._mode.asks_for_paste = self._cutter.moved = True
+        return True
 
     def reset(self, frame: Frame) -> None:
         """Go on with a screen whose rows have all moved.
@@ -192,10 +215,13 @@ class ScreenFollower:
 
     def _in_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
         """See whether a dialog stands on the screen."""
+        is_there = self._shows_dialog(rows, cursor)
+        self._mode.see("dialog_opened" if is_there else "dialog_closed")
+        return is_there
+
+    def _shows_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
         signs = self.conversation.profile.dialogs
-        dialog = find_dialog(rows, cursor, cursor_visible=not self._cutter.hidden, signs=signs)
-        self._mode.see("dialog_closed" if dialog is None else "dialog_opened")
-        return dialog is not None
+        return find_dialog(rows, cursor, cursor_visible=not self._cutter.hidden, signs=signs) is not None
 
     def settle(self, *, passed: bool, at_prompt: bool) -> bool:
         """The screen rests, and a line editor may be at work; return whether this is none, which is news.

@@ -54,7 +54,7 @@ from streamrelay.events import (
     PaneResized,
     ProgramChanged,
 )
-from streamrelay.vt.engine import Engine, Snapshot
+from streamrelay.vt.engine import Engine, Frame, Snapshot
 
 
 class DeltaStream:
@@ -97,6 +97,8 @@ class DeltaStream:
             engine, self._builder, printing=self._printing, conversation=self._conversation, cutter=self._cutter
         )
         self._unpainted: list[str] = []
+        self._may_have_asked = False
+        """Whether the program may have asked for bracketed paste before the watching began, unknown to tmux."""
 
     @property
     def now(self) -> float:
@@ -180,8 +182,10 @@ class DeltaStream:
             case Resized():
                 return self._resized(told.t, told.columns, told.lines)
             case Began():
+                self._recognise(command=told.command, rows=[told.title])
                 self._seed(told.screen, told.title)
                 self._printing.begin()
+                self._may_have_asked = not self._mode.asks_for_paste
                 return self.opened(told.t, command=told.command, title=told.title)
             case Reseeded():
                 return self._reseeded(told.t, told.screen, respawned=told.respawned)
@@ -430,12 +434,11 @@ class DeltaStream:
         self._engine.seed(snapshot)
         frame = self._engine.take()
         self._printing.seed(frame)
-        self._cutter.hidden = not snapshot.modes.cursor_visible
-        self._cutter.settle()
+        self._cutter.begin(hidden=not snapshot.modes.cursor_visible)
         self._following.seed(frame, title)
         self._detector.rests(self.now, self.now)
 
-    def _take_frame(self, *, whole: bool, stands: bool) -> None:
+    def _take_frame(self, *, whole: bool, stands: bool) -> Frame:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
         if whole:
@@ -463,9 +466,12 @@ class DeltaStream:
                 if conversed and not self.converses:
                     self._printing.farewell()
             elif event.kind == "bracketed_paste_on":
+                self._may_have_asked = False
                 if self._printing.asked_for_input():
                     self._shell_reads()
                 self._following.asked_for_input(frame)
+        self._may_have_asked = self._may_have_asked and not withdrawn
+        return frame
 
     def _look_at_shell(self) -> None:
         """Take what the end of the last piece tells of a shell: its marks, and how it ends lines and repaints."""
@@ -494,7 +500,10 @@ class DeltaStream:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
         self._cutter.settle()
-        self._take_frame(whole=True, stands=True)
+        frame = self._take_frame(whole=True, stands=True)
+        if self._may_have_asked and self._following.find_composer(frame):
+            self._may_have_asked = False
+            self._printing.paint_first_screen()
         if self._mode.asks_for_paste and not self._mode.prints:
             self._settle_composer()
         elif self._printing.settle(hides=self._cutter.hidden):

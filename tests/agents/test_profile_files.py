@@ -56,6 +56,7 @@ def test_everything_a_file_says_is_there() -> None:
     assert reading.commands == {"sprite"}
     assert reading.interpreters == {"node"}
     assert [pattern.pattern for pattern in reading.footers] == [r"^done in \d+s$"]
+    assert (reading.ready, len(delivery.ready)) == ((), 1), "only an agent has a composer"
     assert [(sign.kind, sign.pattern.pattern) for sign in reading.dialogs] == [("trust", r"^Trust this\?")]
     assert delivery.composer is not None
     match = delivery.composer.search("sprite> half a wo")

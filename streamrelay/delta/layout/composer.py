@@ -64,7 +64,9 @@ class ComposerReader:
         """What stands in it, its marks and borders left out."""
         if self._held is None:
             inside = self._inside
-            mark = inside[0][0] if inside and is_mark(inside[0][0]) else ""
+            # A row of a drawing is full of glyphs: a mark is one.
+            is_marked = bool(inside) and is_mark(inside[0][0]) and not is_mark(inside[0][1:2] or " ")
+            mark = inside[0][0] if is_marked else ""
             self._held = Held(mark, "\n".join(row.lstrip(mark).strip(self._around) for row in inside).strip())
         return self._held
 

@@ -307,6 +307,11 @@ class Printing:
             self._builder.leave_out("prompt", rows)
             self.attribution.publish_open_line("")
 
+    def paint_first_screen(self) -> None:
+        """Note that the program converses: what it painted so far, and was not said, is chrome of its first screen."""
+        lines = self._unwrapped(self._lines.release(), self._lines.habit)
+        self._builder.leave_out("first_screen", [*self._take_summary(), *lines])
+
     def decide_first_screen(self) -> None:
         """The screen rests: a program that converses painted chrome before it asked for bracketed paste.
 

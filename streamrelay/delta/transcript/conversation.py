@@ -70,7 +70,7 @@ class Conversation:
         """Whether the screen shows that the program is at work; None where that cannot be told."""
         self.has_worked = False
         self.was_joined = False
-        """Whether the conversation had begun before the watching did."""
+        """Whether the conversation had begun before the watching did: an answer, or a message above the composer."""
         self.was_joined_at_work = False
         """Whether an answer had begun then, too, and nothing was read since."""
 
@@ -117,8 +117,10 @@ class Conversation:
 
     def join(self, *, is_busy: bool) -> None:
         """The watching begins with this screen, of a program that is at work if it `is_busy` or its screen shows so."""
-        self.was_joined = True
         self.was_joined_at_work = is_busy or self._chrome.shows_work(self.rows, self._cursor, self.profile)
+        mark = self._mark_of_messages
+        shown = self.rows[: self._top] if mark.strip() else ()
+        self.was_joined = self.was_joined_at_work or any(row.startswith(mark) for row in shown)
 
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
@@ -482,6 +484,17 @@ class Conversation:
     def is_plain_to_see(self) -> bool:
         """Whether the screen alone shows a program that converses: a composer with borders around the cursor."""
         return bool(self.rows) and has_bordered_composer(self.rows, self._cursor)
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether the cursor is in a row of text behind a mark."""
+        row = self.rows[self._cursor] if self.rows else ""
+        return not is_border(row) and bool(self._composer.held.mark)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the cursor is in the empty composer of an agent with a profile, with rows below it."""
+        return bool(self.rows) and matches(self.profile.ready, self.rows[self._cursor]) and self.has_rows_below
 
     @property
     def waits(self) -> bool:

@@ -1,0 +1,83 @@
+"""A listener that attaches while an agent starts hears no word of its first screen, however late that is.
+
+tmux up to 3.6 does not tell which modes a program has asked for. So the listener begins on a screen that is half
+painted, of a program that may have asked for bracketed paste or not.
+"""
+
+import json
+from collections import Counter
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamrelay.agents import load_profiles
+from streamrelay.delta.inputs import Began, Output, Waited
+from streamrelay.delta.stream import DeltaStream
+from streamrelay.events import Text
+from streamrelay.recordings import open_recording
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Modes, Snapshot
+from tests.late_attach import LateAttach
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+COMMANDS = {"claude": "claude", "claude197": "claude", "codex": "codex", "opencode": "opencode"}
+"""The foreground command of an agent; the others run in `node`."""
+AGENTS = {*COMMANDS, "gemini", "ink"}
+STARTS = [
+    path.parent
+    for part in ("agents", "lifecycle")
+    for path in sorted((CORPUS / part).glob("*/*/meta.json"))
+    if path.parent.parent.name in AGENTS and not path.parent.name.startswith("shelltrust")
+]
+POINTS = 8
+"""Moments of a start at which a listener attaches."""
+
+
+def words(text: str) -> Counter[str]:
+    return Counter("".join(letter if letter.isalnum() else " " for letter in text).split())
+
+
+def moments(path: Path, until: float) -> list[int]:
+    """Return numbers of inputs, spread over all that was painted until then."""
+    inputs = takewhile(lambda told: told.t < until, open_recording(path).entries())
+    painted = [number for number, told in enumerate(inputs) if isinstance(told, Output)][1:]
+    return painted[:: max(1, len(painted) // POINTS)]
+
+
+@pytest.mark.requirement("DEL-03")
+@pytest.mark.requirement("DEL-13")
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("path", STARTS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_no_word_of_a_first_screen_is_said(path: Path) -> None:
+    meta: dict[str, Any] = json.loads((path / "meta.json").read_text())
+    profiles = [profile.reading for profile in load_profiles()]
+    truth = words(" ".join(answer["text"] or "" for answer in meta["truth"]))
+    first = min(injected["t"] for injected in meta["injected"])
+    over = min((answer["t1"] for answer in meta["truth"] if answer.get("t1")), default=first) + 1
+    for number in moments(path, first):
+        late = LateAttach(path, number, COMMANDS.get(path.parent.name, "node"))
+        if not late.is_whole:
+            continue
+        heard = takewhile(lambda event: event.t < over, late.events(profiles))
+        said = [event.text for event in heard if isinstance(event, Text) and event.origin == "program"]
+        chrome = [line for line in said if words(line) - truth]
+        assert chrome == [], f"attached at input {number}"
+
+
+def test_a_table_that_is_painted_again_and_again_is_no_composer() -> None:
+    """A listener attaches while it is painted; the lines of the program are said."""
+    screen = Snapshot(30, 12, (b"",) * 12, (False,) * 12, Cursor(0, 0), modes=Modes(cursor_visible=False))
+    stream = DeltaStream(TmuxScreen(30, 12), pane="%0")
+    events = [*stream.apply(Began(0.0, "%0", "late", "python3", "", screen))]
+    table = ["┌──────────────┐", "│ {n} of 3      │", "└──────────────┘"]
+    for n in range(4):
+        painted = "\r\n".join(table).format(n=n) + "\r\x1b[2A"
+        events += stream.apply(Output(1.0 + n, "%0", painted.encode()))
+        while (due := stream.deadline()) is not None and due < 1.5 + n:
+            events += stream.apply(Waited(due, "%0"))
+    events += stream.apply(Output(5.0, "%0", b"\x1b[2B\r\n\x1b[?25hThat was all.\r\n"))
+    while (due := stream.deadline()) is not None:
+        events += stream.apply(Waited(due, "%0"))
+    assert [event.text for event in events if isinstance(event, Text)][-1] == "That was all."
