@@ -6,7 +6,8 @@
     with LoopbackModel(decide) as model:
         environment = {"ANTHROPIC_BASE_URL": model.url, ...}
 
-It speaks as much of Anthropic's Messages (Claude Code) and OpenAI's Responses (Codex) as those agents need, streaming.
+It speaks as much of Anthropic's Messages (Claude Code), OpenAI's Responses (Codex) and Google's GenerateContent (Gemini
+CLI) as those agents need, streaming.
 """
 
 import contextlib
@@ -29,6 +30,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     said: str
     result: str
     tools: tuple[str, ...]
+    messages: tuple[str, ...] = ()
+    """All that the user has said in this conversation: an agent may send several messages in one request."""
 
     def tool(self, name: str) -> str:
         """Return the agent's name of a tool; raises LookupError if it has no such tool."""
@@ -74,6 +77,8 @@ class LoopbackModel:
 
     def answer(self, path: str, body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Return the events of the answer to one request."""
+        if ":streamGenerateContent" in path:
+            return _contents(self._reply(_asked_of_contents(body)))
         if "/responses" in path:
             return _responses(self._reply(_asked_of_responses(body)), len(self.asked))
         return _messages(self._reply(_asked_of_messages(body)), len(self.asked), str(body.get("model", "")))
@@ -108,7 +113,8 @@ class LoopbackModel:
                         return
                     events = model.answer(self.path, body)
                     lines = [
-                        b"event: %s\ndata: %s\n\n" % (kind.encode(), msgspec.json.encode(data)) for kind, data in events
+                        (b"event: %s\n" % kind.encode() if kind else b"") + b"data: %s\n\n" % msgspec.json.encode(data)
+                        for kind, data in events
                     ]
                     self._send(b"".join(lines), "text/event-stream")
 
@@ -151,6 +157,7 @@ def _text(content: Any) -> str:
 
 def _asked_of_messages(body: Mapping[str, Any]) -> ModelRequest:
     said, result = "", ""
+    every: list[str] = []
     for message in body.get("messages", []):
         content = message.get("content")
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
@@ -165,14 +172,17 @@ def _asked_of_messages(body: Mapping[str, Any]) -> ModelRequest:
         if words:
             # Behind a refused tool, the next prompt stands in the message that holds the tool's result.
             said, result = _text(words), ""
-    return ModelRequest(said, result, tuple(tool.get("name", "") for tool in body.get("tools") or []))
+            every.append(said)
+    return ModelRequest(said, result, tuple(tool.get("name", "") for tool in body.get("tools") or []), tuple(every))
 
 
 def _asked_of_responses(body: Mapping[str, Any]) -> ModelRequest:
     said, result = "", ""
+    every: list[str] = []
     for item in body.get("input", []):
         if item.get("role") == "user":
             said, result = _text(item.get("content")), ""
+            every.append(said)
         elif str(item.get("type")).endswith("_output"):
             result = _text(item)
     tools: list[str] = []
@@ -180,7 +190,22 @@ def _asked_of_responses(body: Mapping[str, Any]) -> ModelRequest:
         within = tool.get("tools") if tool.get("type") == "namespace" else None
         prefix = f"{tool.get('name')}__" if within else ""
         tools += [f"{prefix}{one.get('name', one.get('type'))}" for one in within or [tool]]
-    return ModelRequest(said, result, tuple(tools))
+    return ModelRequest(said, result, tuple(tools), tuple(every))
+
+
+def _asked_of_contents(body: Mapping[str, Any]) -> ModelRequest:
+    said, result = "", ""
+    every: list[str] = []
+    for content in body.get("contents", []):
+        parts = content.get("parts", []) if content.get("role") == "user" else []
+        results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        if results:
+            result = msgspec.json.encode(results).decode()
+        elif parts:
+            said, result = _text(parts), ""
+            every.append(said)
+    declared = [each for tool in body.get("tools") or [] for each in tool.get("functionDeclarations", [])]
+    return ModelRequest(said, result, tuple(each.get("name", "") for each in declared), tuple(every))
 
 
 def _messages(reply: ModelReply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -232,6 +257,17 @@ def _responses(reply: ModelReply, number: int) -> Iterator[tuple[str, dict[str, 
             )
         yield _typed("response.output_item.done", output_index=index, item=item)
     yield _typed("response.completed", response={**whole, "output": output, "usage": usage})
+
+
+def _contents(reply: ModelReply) -> Iterator[tuple[str, dict[str, Any]]]:
+    parts: list[dict[str, Any]] = [{"text": reply.text}]
+    if reply.call is not None:
+        parts.append({"functionCall": {"name": reply.call[0], "args": reply.call[1]}})
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    for part in parts:
+        last = {"finishReason": "STOP"} if part is parts[-1] else {}
+        candidate = {"content": {"role": "model", "parts": [part]}, "index": 0, **last}
+        yield "", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "loopback"}
 
 
 def _typed(kind: str, **fields: Any) -> tuple[str, dict[str, Any]]:
