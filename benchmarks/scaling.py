@@ -177,7 +177,7 @@ def broker_rates() -> BrokerRates:
         return BrokerRates(keys, 200 / median(add, time.perf_counter), synced)
 
 
-def picture(costs: Sequence[NodeCost]) -> str:
+def plot(costs: Sequence[NodeCost]) -> str:
     """Draw how the cost of a node grows, on a logarithmic scale."""
 
     def width(value: float) -> float:
@@ -233,7 +233,7 @@ def measure(arguments: argparse.Namespace) -> Report:
         [(f"{rates.keys:,.0f}", f"{rates.entries:,.0f}", f"{rates.synced_entries:,.0f}")],
     )
     figures = {"nodes": costs, "fan_out": outputs, "shares": shares, "broker": rates}
-    plots = {"scaling.svg": picture(costs)}
+    plots = {"scaling.svg": plot(costs)}
     return Report("scaling", measuring.machine(), figures, (nodes, relay, brokers, broker), plots)
 
 

@@ -36,7 +36,7 @@ from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed, Text, 
 from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Listener, Listeners
-from streamrelay.panes.reading_pace import READ_LINES, READ_PICTURE
+from streamrelay.panes.reading_pace import READ_LINES, READ_SNAPSHOT
 from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
 from streamrelay.panes.timer import ResettableTimer
 from streamrelay.panes.witness import WitnessSource, WitnessWatch
@@ -47,7 +47,7 @@ _AGAIN = 0.002
 """Seconds until a due deadline is checked again if unread bytes may precede it."""
 
 UNSEEN = 0.1
-"""Seconds of repaints of which no picture was whole, after which reading may not pause, so that a rest is found."""
+"""Seconds of repaints without a whole snapshot, after which reading may not pause, so that a rest is found."""
 
 _LASTING = 30.0
 """Idle seconds before a pane packs its screen to save memory. With a line every ten seconds from each of 100 panes,
@@ -237,7 +237,7 @@ class PaneRuntime:
         if not self.paints:
             return READ_LINES
         began = self._stream.unseen_since
-        return 0.0 if began is None or now <= began + UNSEEN else READ_PICTURE
+        return 0.0 if began is None or now <= began + UNSEEN else READ_SNAPSHOT
 
     def catch_up(self) -> None:
         """Render all waiting bytes and let the pane's idle time pass, before another input."""

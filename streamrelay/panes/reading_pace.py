@@ -12,17 +12,17 @@ time.
 from typing import Final
 
 PAUSE: Final = 0.016
-"""Seconds between two reads: what a screen takes to show a picture."""
+"""Seconds between two reads: the time that a screen takes to show a frame."""
 WINDOW: Final = 0.1
 """Seconds over which reads are counted."""
-OFTEN: Final = 5
-"""Reads in a window from which on there are pauses in the next one."""
-MOST: Final = 1 << 16
-"""Bytes in a window above which there are none: a flood is read as it comes."""
+MIN_READS: Final = 5
+"""Reads in a window from which on the next window has pauses."""
+MAX_BYTES: Final = 1 << 16
+"""Bytes in a window above which there are no pauses: a flood is read at once."""
 READ_LINES: Final = 0.006
-"""Seconds without pauses after a printed line: those of a burst, as a relay counts it, keep their distances."""
-READ_PICTURE: Final = 0.015
-"""Seconds without pauses after a repaint that has lasted: more than the rest takes that ends it."""
+"""Seconds without pauses after a printed line, so that the lines of a burst keep the gaps that a relay counts."""
+READ_SNAPSHOT: Final = 0.015
+"""Seconds without pauses after a long repaint: longer than the rest that ends it."""
 
 
 class ReadingPace:
@@ -41,7 +41,7 @@ class ReadingPace:
     def note(self, size: int, read_at: float, *, urgency: float) -> None:
         """Note `size` bytes of a pane, read at that time (loop time); no pause for `urgency` seconds."""
         if read_at >= self._window_ends:
-            self._is_often = self._reads >= OFTEN and read_at < self._window_ends + WINDOW
+            self._is_often = self._reads >= MIN_READS and read_at < self._window_ends + WINDOW
             self._window_ends = read_at + WINDOW
             self._reads = self._bytes = 0
         if read_at != self._read_at:
@@ -50,5 +50,5 @@ class ReadingPace:
         self._bytes += size
         if urgency:
             self._urgent_until = max(self._urgent_until, read_at + urgency)
-        waits = self._is_often and self._bytes <= MOST and read_at >= self._urgent_until
+        waits = self._is_often and self._bytes <= MAX_BYTES and read_at >= self._urgent_until
         self.pause = PAUSE if waits else 0.0

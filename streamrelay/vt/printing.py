@@ -1,7 +1,7 @@
 """Text onto the grid (tmux 3.3a screen-write.c, screen_write_cell and screen_write_collect_add).
 
-* Writing into half of a wide character blanks the other half; but plain ASCII leaves a first half in the
-  first column standing.
+* Writing into half of a wide character blanks the other half; but plain ASCII keeps a first half in the
+  first column.
 * A wide character that does not fit wraps; the column it leaves stays as it was. Without wrap mode it is dropped.
 * A character of no width joins the cell left of the cursor, up to 21 bytes of UTF-8 a cell, else it is dropped.
 * A ZERO WIDTH JOINER waits for the next character that is not plain ASCII, wherever that comes, and both join.

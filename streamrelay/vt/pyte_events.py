@@ -1,6 +1,6 @@
 """pyte's events with tmux's meaning, so that a `pyte.Stream` attached to the screen drives it, too.
 
-Counts are as pyte gives them: from 1, None and 0 standing for 1. What a stream of pyte's cannot tell (alternate
+Counts are as pyte gives them: from 1; None and 0 mean 1. What a stream of pyte's cannot tell (alternate
 screen, REP, scrolling, private forms) is only to be had through `TmuxScreen.feed`.
 """
 

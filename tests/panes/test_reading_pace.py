@@ -1,6 +1,6 @@
 """When reading pauses: while much output may wait, and none may not."""
 
-from streamrelay.panes.reading_pace import MOST, OFTEN, PAUSE, WINDOW, ReadingPace
+from streamrelay.panes.reading_pace import MAX_BYTES, MIN_READS, PAUSE, WINDOW, ReadingPace
 
 URGENT = 0.02
 
@@ -38,7 +38,7 @@ def test_pauses_last_while_every_pause_ends_with_a_read() -> None:
 def test_many_panes_in_one_read_are_one_read() -> None:
     pace = ReadingPace()
     for at in (100.0, 100.0 + WINDOW / 2, 100.0 + 1.1 * WINDOW):
-        for _ in range(10 * OFTEN):
+        for _ in range(10 * MIN_READS):
             pace.note(10, at, urgency=0.0)
         assert pace.pause == 0.0
 
@@ -63,7 +63,7 @@ def test_lasting_output_that_may_not_wait_is_read_without_pauses() -> None:
 
 def test_a_flood_is_read_without_pauses() -> None:
     pace, at = busy()
-    pace.note(MOST + 1, at, urgency=0.0)
+    pace.note(MAX_BYTES + 1, at, urgency=0.0)
     assert pace.pause == 0.0
 
 
