@@ -51,7 +51,7 @@ _MAIN: Final = _PRINTS | _ASKS
 class Transition(NamedTuple):
     """Which evidence changes which modes, into what, and why.
 
-    A mode `in_front` leaves the mode before it in place; `after` is None where what stood in front gives way.
+    A mode `in_front` covers the mode before it, which stays; `after` is None if the covering mode ends.
     """
 
     evidence: Evidence
@@ -188,7 +188,7 @@ class ModeMachine:
     def show(self, *, alternate: bool) -> bool:
         """Note which screen is shown; return whether it was switched.
 
-        What a program asks for on the alternate screen it asks for there: behind it stands what stood there.
+        A request on the alternate screen holds for that screen only; the main screen keeps what it had.
         """
         if alternate == self._is_alternate:
             return False
