@@ -46,8 +46,7 @@ def moments(path: Path, until: float) -> list[int]:
     return painted[:: max(1, len(painted) // POINTS)]
 
 
-@pytest.mark.requirement("DEL-03")
-@pytest.mark.requirement("DEL-13")
+@pytest.mark.requirement("DEL-03a")
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("path", STARTS, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_no_word_of_a_first_screen_is_said(path: Path) -> None:
