@@ -87,6 +87,7 @@ def test_any_chunking_of_linear_output_gives_the_same_events(script: list[Step],
 @given(scripts(WORDS | st.sampled_from(LINEAR) | st.sampled_from(WILD)), SCREENS, st.integers(1, 5))
 @example([b"a\r\nb\x1b[?1049hx\x1b[?1049l\r\n\x1b[?2004h$ ", 2.0, b"ls\r\n\x1b[?2004lout\r\n"], Screen(20, 4), 3)
 @example([b"aaa\r\n\x1b[Hxxxxxxxxxxxxxxx"], Screen(2, 3), 1)
+@example([b"x", 2.0, b"\r\n\x1b[1;5rab", 2.0, b"z\r\n"], Screen(2, 2), 1)
 @example(["xxxxxxxxxxxxxxxxxxa日aaaa\x1b[Aa\u0301".encode()], Screen(5, 2), 1)
 def test_any_chunking_of_any_output_gives_the_same_events(script: list[Step], screen: Screen, size: int) -> None:
     assert_cuts_change_nothing(script, screen, size)

@@ -380,11 +380,14 @@ class LineTracker:
         """Return the highest row above `_lowest` that this frame shows the program to have gone up to."""
         rows = [restart.total for restart in frame.restarts]
         total = frame.history_total
+        is_above = total + frame.cursor.y < self._lowest
+        # The open line may begin above the lowest row and go on in it, where the terminal wrapped it.
+        stop = self._lowest if is_above else min(self._lowest, self._first_row)
         laid_over = {1 << overlay.row - total for overlay in frame.overlays if overlay.row >= total}
-        dirty = frame.dirty & ~sum(laid_over) & ((1 << max(0, self._lowest - total)) - 1)
+        dirty = frame.dirty & ~sum(laid_over) & ((1 << max(0, stop - total)) - 1)
         if dirty:
             rows.append(total + (dirty & -dirty).bit_length() - 1)
-        if self._first_row < self._lowest:
+        if is_above:
             rows.append(self._first_row)
         return min(rows, default=None)
 
