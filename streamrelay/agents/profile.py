@@ -228,6 +228,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
     patterns = _Compiler(source)
     reading = Profile(
         name,
+        is_agent=file.kind == "agent",
         commands=frozenset(recognise.commands),
         interpreters=frozenset(recognise.interpreters),
         signs=patterns.compiled("recognise.signs", recognise.signs),

@@ -31,6 +31,8 @@ class Profile:
     """One program. It is recognised by the command in the foreground, or by a row or title that is its own."""
 
     name: str
+    is_agent: bool = False
+    """Whether it answers in turns: a relay delivers whole ones, however its lines are spaced."""
     commands: frozenset[str] = frozenset()
     interpreters: frozenset[str] = frozenset()
     """Commands in which the program may run although they have a profile of their own."""

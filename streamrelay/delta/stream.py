@@ -116,6 +116,11 @@ class DeltaStream:
         return self._recogniser.profile.name
 
     @property
+    def is_agent(self) -> bool:
+        """Whether the program is known as an agent."""
+        return self._recogniser.profile.is_agent
+
+    @property
     def mode(self) -> str:
         """How the program's words are read, and why, as `explain` shows it."""
         return f"{self._mode.mode}: {self._mode.reason}"

@@ -233,9 +233,9 @@ class PaneRuntime:
             self._set_timer()
 
     def _urgency(self, now: float) -> float:
-        """Return the urgency of what may follow: none for a repaint, unless it has lasted."""
+        """Return the urgency of what may follow: none after lines of an agent or a repaint, unless it has lasted."""
         if not self.paints:
-            return READ_LINES
+            return 0.0 if self._stream.is_agent else READ_LINES
         began = self._stream.unseen_since
         return 0.0 if began is None or now <= began + UNSEEN else READ_SNAPSHOT
 

@@ -2,11 +2,12 @@
 
 Twenty agents at work cause hundreds of reads a second, and as many timers when a screen rests. Each wakes the process
 for a few hundred bytes, with cold caches, which costs more than the bytes do. With a pause between two reads, one wake
-serves several panes. A repaint is looked at when the program rests (`delta.frames`), so it can wait; a printed line
-cannot, so there are no pauses while a program prints lines.
+serves several panes. A repaint is looked at when the program rests (`delta.frames`), so it can wait. So can the lines
+of an agent, which is heard by turns; those of other programs cannot, so they end the pauses for a moment.
 
 While there are pauses, a pane counts as idle only until the last read, because what comes during a pause has no exact
-time.
+time. Rests shorter than two pauses may be missed. A program that repaints sixty times a second and does not say where a
+picture ends would never be looked at, so a repaint that lasts ends the pauses, too.
 """
 
 from typing import Final

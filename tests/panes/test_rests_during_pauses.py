@@ -6,10 +6,11 @@ import pytest
 
 from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.inputs import Input, Output, Waited
+from streamrelay.delta.profiles import Profile
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.live import UNSEEN
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.reading_pace import PAUSE
+from streamrelay.panes.reading_pace import PAUSE, READ_LINES
 from streamrelay.panes.scheduler import RenderScheduler
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -104,3 +105,13 @@ async def test_it_rests_when_nothing_came_in_the_pause(server):
         await asyncio.sleep(0)
     assert server.kinds == [Waited]
     assert server.rendering.known_until() == server.time
+
+
+@pytest.mark.parametrize(("is_agent", "urgency"), [(True, 0.0), (False, READ_LINES)])
+async def test_lines_end_the_pauses_unless_an_agent_prints_them(server, is_agent, urgency):
+    profile = Profile("printer", is_agent=is_agent, commands=frozenset({INFO.command}))
+    pane = PanePipeline(INFO, [profile], rendering=server.rendering)
+    pane.seed(BLANK)
+    pane.output(b"one line\r\n", server.time)
+    server.rendering.take_turns()
+    assert pane.urgency == urgency
