@@ -81,7 +81,7 @@ class DeltaStream:
         self._turns = self._builder.turns
         self._mode = ModeMachine()
         self._printing = Printing(engine, self._builder, self._mode, newborn=newborn)
-        self._composer = self._printing.composer
+        self._editor = self._printing.editor
         self._ledger = self._printing.attribution.ledger
         self._following = ScreenFollower(
             engine, self._builder, mode=self._mode, cutter=self._cutter, ledger=self._ledger
@@ -311,7 +311,7 @@ class DeltaStream:
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._tell_painted(message_id)
         self._unpainted.clear()
-        self._composer.entered = True
+        self._editor.entered = True
         return self._begin_answer(message_id)
 
     def _handed_over(self, message_id: str, text: str, now: float) -> Batch:
@@ -467,7 +467,7 @@ class DeltaStream:
             elif event.kind == "bracketed_paste_off" and self._mode.asks_for_paste:
                 conversed = self.converses
                 self._following.withdrawn()
-                self._composer.close()
+                self._editor.close()
                 if conversed and not self.converses:
                     self._printing.farewell()
             elif event.kind == "bracketed_paste_on":
@@ -510,7 +510,7 @@ class DeltaStream:
             self._may_have_asked = False
             self._printing.paint_first_screen()
         if self._mode.asks_for_paste and not self._mode.prints:
-            self._settle_composer()
+            self._settle_editor()
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
         if not self.converses:
@@ -530,18 +530,18 @@ class DeltaStream:
             self._unpainted.remove(message_id)
             self._builder.emit(Injected(message_id=message_id, state="painted"))
 
-    def _settle_composer(self) -> None:
-        self._printing.settle_composer(moved=self._cutter.moved)
+    def _settle_editor(self) -> None:
+        self._printing.settle_editor(moved=self._cutter.moved)
         if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
-            self._composer.offers_choices = True
+            self._editor.offers_choices = True
             return
         if self._printing.has_prompted_again and self._mode.see("prompted_again"):
             self._printing.relay_editor()
             self._printing.settle(hides=self._cutter.hidden)
             return
-        passed = self._composer.has_passed(paints=self._cutter.moved)
+        passed = self._editor.has_passed(paints=self._cutter.moved)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_at_prompt):
-            held = self._composer.release()
+            held = self._editor.release()
             if self._cutter.moved:
                 self._mode.see("painted")
             if not self.converses:

@@ -16,7 +16,6 @@ ALLOWED: Mapping[str, str] = {
     "Ask": ELSEWHERE,
     "Began": WIRE,
     "Block": ELSEWHERE,
-    "Composer": ELSEWHERE,
     "Deliver": WIRE,
     "End": WIRE,
     "Ended": WIRE,

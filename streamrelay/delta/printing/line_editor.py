@@ -24,7 +24,7 @@ PATIENCE: Final = 0.3
 """Seconds within which an editor withdraws behind the line feed of an Enter."""
 
 
-class Composer:
+class LineEditor:
     """What one pane's line editor shows; `mode` tells whether one may be at work."""
 
     def __init__(self, mode: ModeMachine) -> None:

@@ -19,7 +19,7 @@ from streamrelay.delta.layout.rows import cells_of
 from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
-from streamrelay.delta.printing.line_editor import Composer
+from streamrelay.delta.printing.line_editor import LineEditor
 from streamrelay.delta.printing.line_rows import LineRow, logical
 from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
@@ -54,7 +54,7 @@ class Printing:
 
     def __init__(self, engine: Engine, builder: EventBuilder, mode: ModeMachine, *, newborn: bool) -> None:
         self.attribution = Attribution()
-        self.composer = Composer(mode)
+        self.editor = LineEditor(mode)
         self.region = PromptRegion()
         self._mode = mode
         self._engine = engine
@@ -99,7 +99,7 @@ class Printing:
 
     def read_since_attach(self) -> None:
         """A line editor withdraws that was at work since before anybody watched."""
-        self.composer.begin(None)
+        self.editor.begin(None)
         self.attribution.learn_what_stood_there()
 
     @property
@@ -137,7 +137,7 @@ class Printing:
     @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
-        if self._switches or self._mode.asks_for_paste or self.composer.is_open:
+        if self._switches or self._mode.asks_for_paste or self.editor.is_open:
             return False
         return self._lines.is_past_all
 
@@ -151,11 +151,11 @@ class Printing:
 
         A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
         """
-        edits = self.composer.is_open or self.region.phase != "output"
+        edits = self.editor.is_open or self.region.phase != "output"
         self._paints = self._paints or (paints and not edits)
         habit = self._lines.habit
         if edits and frame.restarts and frame.restarts[-1].cleared:
-            self.composer.begin_anew()
+            self.editor.begin_anew()
         lines = self._lines.take(frame, self._builder.now, whole=whole, paints=paints, edits=edits, more=more)
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
@@ -176,17 +176,17 @@ class Printing:
             # prompt_toolkit ends its line before it withdraws.
             self._is_attached = self._is_attached and self._is_unpassed and len(passed) == 1
             self._is_unpassed = False
-        if not self.composer.is_open:
+        if not self.editor.is_open:
             self.say(self._without_prompt(passed), rule)
             # A line that ends with its row: the terminal takes what is printed next for more of it.
             if withdrawn and self.attribution.is_at_prompt and self.line_at_cursor and not self.cursor.x:
                 self._submit([])
         elif withdrawn:
-            self.composer.go_back(self._lines.go_back())
+            self.editor.go_back(self._lines.go_back())
             self._submit(passed)
             self._lines.doubt()
         else:
-            self.say(self.composer.keep(passed))
+            self.say(self.editor.keep(passed))
 
     def begin(self) -> None:
         """Begin with a program that printed before anybody watched."""
@@ -224,7 +224,7 @@ class Printing:
     def deadline(self, *, rests: bool) -> float | None:
         """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
         due = self._lines.due if rests else None
-        for other in (self._greeting_due, self.region.due, self._early_due, self.composer.due):
+        for other in (self._greeting_due, self.region.due, self._early_due, self.editor.due):
             if other is not None and (due is None or other < due):
                 due = other
         return due
@@ -238,8 +238,8 @@ class Printing:
             self.say(self.region.release())
         if self._early_due is not None and now >= self._early_due:
             self.say_early_answers()
-        if self.composer.due is not None and now >= self.composer.due:
-            self._say_printed_over(self.composer.take_printed())
+        if self.editor.due is not None and now >= self.editor.due:
+            self._say_printed_over(self.editor.take_printed())
         if rests:
             habit = self._lines.habit
             self.say(self._unwrapped(self._lines.tick(now), habit), _RULES[habit])
@@ -259,7 +259,7 @@ class Printing:
 
     def shell_returned(self, mark: str = "", end: str = "") -> None:
         """What ran is over, as a mark of the shell's tells, or `end`, with which it ends an unfinished line."""
-        if self.composer.is_open:
+        if self.editor.is_open:
             return
         self._release()
         self.say(self.region.begin(self._builder.now, mark))
@@ -277,12 +277,12 @@ class Printing:
 
     def prompt_ended(self) -> None:
         """The shell marks the end of its prompt: what follows is typed."""
-        if not self.composer.is_open:
+        if not self.editor.is_open:
             self.region.end_prompt()
             self._prompt = self.open_head
             return
         self.region.is_marked = True
-        self._learn_prompt(self.composer.end_prompt(self.open_head))
+        self._learn_prompt(self.editor.end_prompt(self.open_head))
 
     def command_began(self) -> bool:
         """The shell marks the beginning of a command's output; return whether that can be trusted."""
@@ -344,7 +344,7 @@ class Printing:
         """A line editor begins: bracketed paste was asked for. Return whether it is seen to be a shell's."""
         self._release()
         self.end_greeting("unknown")
-        self.say(self.composer.release())
+        self.say(self.editor.release())
         is_shell = self.region.phase in {"prompt", "input"}
         if is_shell:
             self._confirm_prompt()
@@ -352,7 +352,7 @@ class Printing:
             self.say(self.region.release())
         self._switches += 1
         head = "" if self.open_head in self.attribution.prompts else self.open_head
-        self.composer.begin(None if self._is_flooded else head)
+        self.editor.begin(None if self._is_flooded else head)
         return is_shell
 
     def settle(self, *, hides: bool = False) -> bool:
@@ -376,24 +376,24 @@ class Printing:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
         return is_shell
 
-    def settle_composer(self, *, moved: bool) -> None:
+    def settle_editor(self, *, moved: bool) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before.
 
         One that has `moved` its cursor to another row may have painted what passed.
         """
         self._switches = 0
-        self._learn_prompt(self.composer.settle(self.open_head))
-        composer, head = self.composer, self.open_head
+        self._learn_prompt(self.editor.settle(self.open_head))
+        editor, head = self.editor, self.open_head
         if not self._mode.is_line_editor_known:
             return
         behind = self.attribution.prompts.behind
-        is_awaited = composer.entered or bool(self.attribution.ledger)
-        if composer.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
-            self._say_printed_over(composer.repaint(head, is_bare=not behind(composer.lines[0])))
+        is_awaited = editor.entered or bool(self.attribution.ledger)
+        if editor.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
+            self._say_printed_over(editor.repaint(head, is_bare=not behind(editor.lines[0])))
         may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self._shows_paste)
-        first = composer.lines[0] if composer.lines else head
+        first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
-        composer.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed)
+        editor.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed)
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
@@ -403,7 +403,7 @@ class Printing:
     @property
     def _shows_paste(self) -> bool:
         """Whether an editor shows text above the cursor in reverse, as editors do with what was pasted."""
-        rows = self._engine.rows(max(0, self.cursor.y - len(self.composer.lines)), self.cursor.y)
+        rows = self._engine.rows(max(0, self.cursor.y - len(self.editor.lines)), self.cursor.y)
         return any("7" in run.style.split(";") for row in rows for run in row.runs)
 
     @property
@@ -412,15 +412,15 @@ class Printing:
 
         So a program shows another's editor (mosh), and the request for bracketed paste is the other's.
         """
-        lines, head = self.composer.lines, self.open_head
+        lines, head = self.editor.lines, self.open_head
         prompts = self.attribution.prompts
-        is_typed = bool(prompts.behind(self.composer.first_head))
+        is_typed = bool(prompts.behind(self.editor.first_head))
         return bool(lines and head.strip() and head in prompts and is_typed and prompts.behind(lines[0]))
 
     def relay_editor(self) -> None:
         """Say what passed in the region of an editor that another program shows: typed lines and their answers."""
         self.attribution.await_prompt(self.open_head)
-        self.say(self.composer.release())
+        self.say(self.editor.release())
 
     def show_live(self) -> None:
         """Show people the line at the cursor, as far as it is the program's, or the last one that is held back.
@@ -429,7 +429,7 @@ class Printing:
         cursor again.
         """
         text = ""
-        if not self.composer.is_open:
+        if not self.editor.is_open:
             waiting = [*self._wrapped, *self._lines.waiting]
             # An agent paints its first screen so: that is no answer, and no turn.
             if waiting and not (self._mode.asks_for_paste or self._greeting is not None):
@@ -449,14 +449,14 @@ class Printing:
     def respawned(self) -> None:
         """Another program was started in the pane: what the one before asked of the terminal is void."""
         self.say(self.region.release())
-        self.say(self.composer.release())
-        self.composer.close()
+        self.say(self.editor.release())
+        self.editor.close()
 
     def let_pass(self) -> None:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
         self._look_and_release()
         self.say(self.region.release())
-        if not self.composer.is_open:
+        if not self.editor.is_open:
             self._lines.keep_head()
 
     def farewell(self) -> None:
@@ -472,13 +472,13 @@ class Printing:
         self._look_and_release()
         in_prompt = self.region.phase != "output"
         self.say(self.region.release())
-        self.say(self.composer.release())
+        self.say(self.editor.release())
         rest = self.open_text.rstrip()
-        if rest and (self.composer.is_open or in_prompt or self.attribution.is_waiting(rest)):
+        if rest and (self.editor.is_open or in_prompt or self.attribution.is_waiting(rest)):
             self._builder.leave_out("prompt", [rest])
         elif rest:
             self.say([rest], "closed")
-        if not self.composer.is_open:
+        if not self.editor.is_open:
             self.say(self._lines.unsaid_below(), "closed")
 
     def end_greeting(self, origin: Origin) -> None:
@@ -541,16 +541,16 @@ class Printing:
 
     def _submit(self, passed: list[str]) -> None:
         """A line editor has withdrawn: what it shows was submitted."""
-        if self.composer.offers_choices:
+        if self.editor.offers_choices:
             self._leave_choices(passed)
             return
         if self._is_flooded:
-            self.say([*self.composer.release(), *passed])
+            self.say([*self.editor.release(), *passed])
             return
         if passed or self._lines.open_head().strip():
             # Else the last line that passed can be the one that was submitted.
-            self._say_printed_over(self.composer.take_printed())
-        content = self.attribution.unpublished(self.composer.content(passed, self._lines.open_head()))
+            self._say_printed_over(self.editor.take_printed())
+        content = self.attribution.unpublished(self.editor.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
         if self._right_prompt is not None:
@@ -572,7 +572,7 @@ class Printing:
         """Say what is left of a list of choices, unless all of it still stands there."""
         columns = self._engine.columns
         # Who paints a list wraps its rows itself, at the last column.
-        left = logical([LineRow(row, cells_of(row) >= columns) for row in [*self.composer.release(), *passed]])
+        left = logical([LineRow(row, cells_of(row) >= columns) for row in [*self.editor.release(), *passed]])
         if self._mode.mode is Mode.DIALOG:
             self._builder.leave_out("composer", left)
         else:
@@ -584,7 +584,7 @@ class Printing:
 
     def _look_and_release(self) -> None:
         """Say what stands on the screen and was held back, whatever the program did last."""
-        if self._lines.habit != "plain" and not self.composer.is_open:
+        if self._lines.habit != "plain" and not self.editor.is_open:
             self.take(self._engine.take(), whole=True, paints=False, more=False)
             self._release()
         self.say(self._take_summary(), "repainted")
