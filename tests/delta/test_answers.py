@@ -51,6 +51,30 @@ def test_what_was_sent_twice_is_found_twice_though_its_composer_showed_it_in_two
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("DEL-02")
+@pytest.mark.parametrize("quote", ["  > two", "  two", "● two", "  > two, if you like"])
+def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(quote: str) -> None:
+    rows = ["> one", "", "● You said:", "", quote, "", "  That is it.", "", "> two", "", "● And this is two."]
+    said = [line for kind, lines in read(rows, "one", "two") if kind == "text" for line in lines]
+    assert [line.strip("> ") for line in said if line] == [
+        "You said:",
+        quote.strip("●> "),
+        "That is it.",
+        "And this is two.",
+    ]
+
+
+@pytest.mark.requirement("DEL-02")
+@pytest.mark.parametrize("quote", ["  > two", "  two", "● two"])
+def test_such_a_quote_in_output_that_answers_no_known_message_is_the_programs(quote: str) -> None:
+    rows = ["● You said:", "", quote, "", "> two", "", "● And this is two."]
+    message = Message("m1", ("two",), during_output=True)
+    painted = [PaintedRow(row) for row in rows]
+    answer = read_answer([], painted, [message], columns=40, is_spinner=lambda _: False, mark="> ")
+    shown = [passage.rows[0].text for passage in answer.passages if passage.kind == "injected"]
+    assert shown == ["> two"]
+
+
 @pytest.mark.requirement("DEL-01", "DEL-03a")
 @pytest.mark.parametrize(
     ("rows", "text"),

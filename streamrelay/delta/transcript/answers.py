@@ -153,8 +153,14 @@ def read_answer(
     position = 0
     for number, message in enumerate(messages, 1):
         rule: Rule = "echo_whole"
+        # What stands behind another mark, or a label, in an answer above the message is a quote.
+        shown_behind = answer.mark or (mark if message.during_output else "")
         echo = search.find(message.forms, position)
+        if echo is not None:
+            echo = search.find_behind(message.forms, shown_behind, echo)
         labelled = search.find_labelled(message.forms, position, answer.mark or mark)
+        if labelled is not None and shown_behind.strip() and labelled.mark != shown_behind:
+            labelled = None
         if labelled is not None and (echo is None or labelled.start < echo.start):
             echo, rule = labelled, "echo_labelled"
         elif echo is not None and sum(message.forms[0] == other.forms[0] for other in messages) == 1:

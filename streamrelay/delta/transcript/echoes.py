@@ -142,6 +142,16 @@ class EchoSearch:
                 last = again
         return last
 
+    def find_behind(self, forms: Sequence[str], mark: str, echo: Block) -> Block:
+        """Return the first such block that stands behind the mark of messages, from an `echo` on; else the echo.
+
+        A block in front of it, behind another mark or none, is a quote in an answer.
+        """
+        found: Block | None = echo
+        while mark.strip() and found is not None and found.mark != mark:
+            found = self.find(forms, found.stop)
+        return echo if found is None else found
+
     def find_like(self, form: str, mark: str, start: int = 0) -> Block | None:
         """Return the block behind the mark of messages that has most words of one, however they are spelled."""
         words = set(_WORD.findall(form))
