@@ -7,7 +7,7 @@ of an agent, which is heard by turns; those of other programs cannot, so they en
 
 While there are pauses, a pane counts as idle only until the last read, because what comes during a pause has no exact
 time. Rests shorter than two pauses may be missed. A program that repaints sixty times a second and does not say where a
-picture ends would never be looked at, so a repaint that lasts ends the pauses, too.
+snapshot ends would never be looked at, so a repaint that lasts ends the pauses, too.
 """
 
 from typing import Final
