@@ -64,6 +64,18 @@ def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(qu
     ]
 
 
+@pytest.mark.requirement("DEL-03")
+@pytest.mark.parametrize("begun", ["●", "● I will", "● I will run"])
+def test_an_answer_that_had_begun_before_the_attach_goes_on_as_a_block(begun: str) -> None:
+    rows = ["> one", "", "● I will run one.", "", "● Bash(make)", "  ⎿ done", "", "● It is done."]
+    before = [PaintedRow(row) for row in [*rows[:2], begun]]
+    painted = [PaintedRow(row) for row in rows]
+    answer = read_answer(before, painted, [], columns=40, is_spinner=lambda _: False, mark="> ")
+    said = [(passage.kind, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+    rest = rows[2].removeprefix(begun).strip()
+    assert said == [("text", [rest]), ("activity", rows[4:6]), ("text", ["It is done."])]
+
+
 @pytest.mark.requirement("DEL-02")
 @pytest.mark.parametrize("quote", ["  > two", "  two", "● two"])
 def test_such_a_quote_in_output_that_answers_no_known_message_is_the_programs(quote: str) -> None:

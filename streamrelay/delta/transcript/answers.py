@@ -18,7 +18,7 @@ from streamrelay.delta.layout.glyphs import BULLETS, CORNERS, LINES, SIDE, is_bo
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
-from streamrelay.delta.transcript.blocks import blocks_of, is_broken_off
+from streamrelay.delta.transcript.blocks import blocks_of, bullet_before, is_broken_off
 from streamrelay.delta.transcript.echoes import Block, EchoSearch, rest_of_box, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import (
@@ -297,11 +297,13 @@ def _fills(line: str, columns: int) -> bool:
 
 
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:
-    """Return what was added to a row that was said already, at its old indent."""
+    """Return what was added to a row that was said already, at its old indent and behind its bullet.
+
+    Without a bullet it would not be told from the tool calls below.
+    """
     if not before.text.strip() or not now.text.startswith(before.text):
         return now
-    indent = len(before.text) - len(before.text.lstrip())
-    return now._replace(text=" " * indent + now.text[len(before.text) :].lstrip())
+    return now._replace(text=bullet_before(before.text) + now.text[len(before.text) :].lstrip())
 
 
 def _common_beginning(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> int:

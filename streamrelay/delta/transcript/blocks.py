@@ -76,6 +76,12 @@ def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
     return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
 
 
+def bullet_before(text: str) -> str:
+    """Return the indent of a row and the bullet behind it, with a blank; the indent alone where it has no bullet."""
+    bullet = _BULLET.fullmatch(text)
+    return " " * _indent(text) if bullet is None else f"{bullet['indent']}{bullet['glyph']} "
+
+
 def is_broken_off(rows: Sequence[PaintedRow]) -> bool:
     """Tell whether rows around an answer say that it was broken off."""
     return any(_ENDED_EARLY.search(row.text) is not None for row in rows)
