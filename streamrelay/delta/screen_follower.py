@@ -48,6 +48,9 @@ class ScreenFollower:
         self._see_composer(frame)
         if self._mode.is_followed and not again:
             self.conversation.join(is_busy=is_busy(title))
+            if self.conversation.was_joined_at_work and self.conversation.profile.ready:
+                # An agent with a profile says that it works: it is no editor.
+                self._mode.see("answered")
         if (
             again
             and self._mode.converses

@@ -15,7 +15,7 @@ import pytest
 from streamrelay.agents import load_profiles
 from streamrelay.delta.inputs import Began, Output, Waited
 from streamrelay.delta.stream import DeltaStream
-from streamrelay.events import Text
+from streamrelay.events import Gap, Text
 from streamrelay.recordings import open_recording
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.engine import Cursor, Modes, Snapshot
@@ -80,3 +80,18 @@ def test_a_table_that_is_painted_again_and_again_is_no_composer() -> None:
     while (due := stream.deadline()) is not None:
         events += stream.apply(Waited(due, "%0"))
     assert [event.text for event in events if isinstance(event, Text)][-1] == "That was all."
+
+
+@pytest.mark.requirement("DEL-13")
+def test_an_agent_that_works_at_the_attach_is_no_editor() -> None:
+    """OpenCode shows on its screen alone that it works; the message above was sent before the attach."""
+    path = CORPUS / "agents" / "opencode" / "short"
+    meta: dict[str, Any] = json.loads((path / "meta.json").read_text())
+    answer = meta["truth"][0]
+    inputs = [*open_recording(path).entries()]
+    number = next(n for n, told in enumerate(inputs) if isinstance(told, Output) and told.t > answer["t0"])
+    late = LateAttach(path, number, "opencode")
+    events = [*late.events([profile.reading for profile in load_profiles()])]
+    said = words(" ".join(event.text for event in events if isinstance(event, Text) and event.origin == "program"))
+    assert said.total() > words(answer["text"]).total() // 2
+    assert any(isinstance(event, Gap) for event in events)
