@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from streamrelay.delta.transcript.answers import Message
-from streamrelay.delta.transcript.echoes import EchoSearch, in_common, spelling
+from streamrelay.delta.transcript.echoes import EchoSearch, in_common, rendered, spelling
 
 MAX_MESSAGES = 64
 MIN_PASTE = 4
@@ -104,10 +104,9 @@ class OutstandingMessage:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The ways in which a transcript may show it: whole, or as its composer showed it."""
-        if self.shown and spelling(self.shown) != spelling(self.text):
-            return (self.text, self.shown)
-        return (self.text,)
+        """The ways in which a transcript may show it: whole, as its composer showed it, and rendered as Markdown."""
+        others = (self.shown, rendered(self.text))
+        return (self.text, *(form for form in others if form and spelling(form) != spelling(self.text)))
 
 
 def drafted_message(sent: Sequence[OutstandingMessage], draft: str) -> OutstandingMessage | None:

@@ -9,6 +9,7 @@ from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.profiles import GENERIC, Profile
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import Message, ended_lines, painted_lines, read_answer
+from streamrelay.delta.transcript.echoes import rendered
 
 RULE = "─" * 20
 
@@ -62,6 +63,36 @@ def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(qu
         "That is it.",
         "And this is two.",
     ]
+
+
+@pytest.mark.requirement("DEL-02")
+def test_messages_that_are_rendered_and_resemble_each_other_are_each_found() -> None:
+    """Three agents that answer at once: the terminal has lost the first echo, and all messages have the same words."""
+    code = ["", "  def turn(rows):", "      return rows", "", "  It ends."]
+    rows = [
+        "",
+        "> Bob:",
+        "",
+        "  Turn 1 is short:",
+        *code,
+        "",
+        "● second",
+        "",
+        "> Bob:",
+        "",
+        "  Turn 2 is short:",
+        *code,
+    ]
+    rows += ["", "● third"]
+    messages = [
+        Message(f"m{n}", (text, rendered(text)))
+        for n in range(3)
+        for text in [f"Bob:\n\nTurn {n} is short:\n\n```python\ndef turn(rows):\n    return rows\n```\n\nIt ends."]
+    ]
+    painted = [PaintedRow(row) for row in rows]
+    answer = read_answer([], painted, messages, columns=40, is_spinner=lambda _: False, mark="> ")
+    said = [(passage.message_id, passage.lines[-1]) for passage in answer.passages if passage.kind != "unsaid"]
+    assert said == [("m1", "It ends."), (None, "second"), ("m2", "It ends."), (None, "third")]
 
 
 @pytest.mark.requirement("DEL-03")

@@ -170,7 +170,9 @@ def read_answer(
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
         if echo is None:
-            echo, rule = search.find_like(message.forms[0], mark, position), "echo_alike"
+            like = search.find_like(message.forms[0], mark, position)
+            if like is not None and not _is_behind_later(like, messages[number:], search, position):
+                echo, rule = like, "echo_alike"
         # Above it may stand what scrolled away of the composer.
         cut_short = search.find_cut_short(
             message.forms[0], answer.mark or mark, position if echo is None else echo.stop
@@ -203,6 +205,12 @@ def read_answer(
     _read(answer, region[position:stop], look)
     answer.leave_out("status_rows", region[stop:])
     return answer
+
+
+def _is_behind_later(echo: Block, later: Sequence[Message], search: EchoSearch, start: int) -> bool:
+    """Tell whether a block that only resembles a message is, or stands below, the echo of one that was sent later."""
+    shown = (search.find(other.forms, start) for other in later)
+    return any(other is not None and other.start <= echo.start for other in shown)
 
 
 def _unspelled_echo(

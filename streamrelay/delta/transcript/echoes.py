@@ -34,6 +34,9 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 """White space, and what a program that renders Markdown eats."""
 
 
+_FENCE = regex.compile(r"(?m)^[ \t]*(?:```+|~~~+)[^`\n]*(?:\n|$)")
+"""A row around a block of code in Markdown. Claude Code 2.1.332 renders what a person sent, without such rows."""
+
 _LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
 """Programs show other marks than were written; those in front of a row are passed over anyway."""
 
@@ -53,6 +56,11 @@ MIN_SHARE_OF_MESSAGE = 0.7
 def spelling(text: str) -> str:
     """Return what of a text can be compared with what a program shows of it."""
     return _UNSPOKEN.sub("", text)
+
+
+def rendered(text: str) -> str:
+    """Return a text without the rows of Markdown that a program eats whole; what else it eats counts in no spelling."""
+    return _FENCE.sub("", text)
 
 
 @lru_cache(maxsize=MAX_ROWS_KNOWN)
