@@ -8,7 +8,7 @@ from typing import cast
 from streamrelay.delivery.message import FINAL, NEEDS_PERSON
 from streamrelay.delivery.sending import SentMessage, judge
 from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
-from streamrelay.events import AnyEvent, Receipt
+from streamrelay.events import AnyEvent, Injected, Receipt
 from streamrelay.panes.publisher import Publish
 from streamrelay.service.api import Delivery, SendMessage
 from streamrelay.service.interface import Service
@@ -87,19 +87,23 @@ async def _follow(
 
 
 async def _follow_from_start(service: Service, now: int, sent: SentMessage, pane: str, publish: Publish) -> None:
-    """Follow a message that an earlier process sent, from the beginning of the journal; `now` is its last event.
+    """Follow a message that an earlier process sent, from its first event; `now` is the last event of the journal.
 
     The receipts of such a message may end with `submitted`, so the call also ends with the message's turn. It does not
-    wait for events that the journal has forgotten.
+    wait for events that the journal has forgotten. What the journal has of the pane before is not of this message: it
+    may be of an earlier tmux server with the same pane ids.
     """
     is_known = sent.receipt is not None and sent.receipt.state in FINAL
+    has_begun = False
     events = cast(AsyncGenerator[AnyEvent], service.events(0))
     async with contextlib.aclosing(events):
         async for event in events:
-            if event.pane == pane:
+            is_own = isinstance(event, Receipt | Injected) and event.message_id == sent.message_id
+            has_begun = has_begun or is_own
+            if has_begun and event.pane == pane:
                 publish(event)
                 sent.hear(event)
-                if isinstance(event, Receipt) and event.message_id == sent.message_id:
+                if isinstance(event, Receipt) and is_own:
                     sent.receipt = event
                     if event.state in FINAL:
                         return

@@ -52,7 +52,7 @@ def test_what_was_sent_twice_is_found_twice_though_its_composer_showed_it_in_two
     ]  # fmt: skip
 
 
-@pytest.mark.requirement("DEL-02")
+@pytest.mark.requirement("DEL-02b")
 @pytest.mark.parametrize("quote", ["  > two", "  two", "● two", "  > two, if you like"])
 def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(quote: str) -> None:
     rows = ["> one", "", "● You said:", "", quote, "", "  That is it.", "", "> two", "", "● And this is two."]
@@ -65,7 +65,7 @@ def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(qu
     ]
 
 
-@pytest.mark.requirement("DEL-02")
+@pytest.mark.requirement("DEL-02c")
 def test_messages_that_are_rendered_and_resemble_each_other_are_each_found() -> None:
     """Three agents that answer at once: the terminal has lost the first echo, and all messages have the same words."""
     code = ["", "  def turn(rows):", "      return rows", "", "  It ends."]
@@ -95,7 +95,7 @@ def test_messages_that_are_rendered_and_resemble_each_other_are_each_found() -> 
     assert said == [("m1", "It ends."), (None, "second"), ("m2", "It ends."), (None, "third")]
 
 
-@pytest.mark.requirement("DEL-03")
+@pytest.mark.requirement("DEL-03c")
 @pytest.mark.parametrize("begun", ["●", "● I will", "● I will run"])
 def test_an_answer_that_had_begun_before_the_attach_goes_on_as_a_block(begun: str) -> None:
     rows = ["> one", "", "● I will run one.", "", "● Bash(make)", "  ⎿ done", "", "● It is done."]
@@ -107,7 +107,7 @@ def test_an_answer_that_had_begun_before_the_attach_goes_on_as_a_block(begun: st
     assert said == [("text", [rest]), ("activity", rows[4:6]), ("text", ["It is done."])]
 
 
-@pytest.mark.requirement("DEL-02")
+@pytest.mark.requirement("DEL-02b")
 @pytest.mark.parametrize("quote", ["  > two", "  two", "● two"])
 def test_such_a_quote_in_output_that_answers_no_known_message_is_the_programs(quote: str) -> None:
     rows = ["● You said:", "", quote, "", "> two", "", "● And this is two."]

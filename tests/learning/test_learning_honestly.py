@@ -45,7 +45,7 @@ def test_a_program_of_which_nothing_is_seen_is_known_by_its_command_alone() -> N
 
 @pytest.mark.parametrize("entries", [[], [Output(1.0, "%0", b"hi\r\n")], [began("node")], [began("python3", "host")]])
 def test_a_program_that_cannot_be_told_from_others_gets_no_profile(entries: list[Input]) -> None:
-    with pytest.raises(RecordingError, match="could be told") as refused:
+    with pytest.raises(RecordingError, match="has no sign of its program") as refused:
         learn(Held(entries), name="x", source="x")
     assert "--command" in refused.value.hint
     assert learn(Held(entries), name="x", source="x", command="sprite").profile.reading.commands == {"sprite"}

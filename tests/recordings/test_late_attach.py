@@ -82,7 +82,7 @@ def test_a_table_that_is_painted_again_and_again_is_no_composer() -> None:
     assert [event.text for event in events if isinstance(event, Text)][-1] == "That was all."
 
 
-@pytest.mark.requirement("DEL-13")
+@pytest.mark.requirement("DEL-03a")
 def test_an_agent_that_works_at_the_attach_is_no_editor() -> None:
     """OpenCode shows on its screen alone that it works; the message above was sent before the attach."""
     path = CORPUS / "agents" / "opencode" / "short"

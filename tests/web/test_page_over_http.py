@@ -263,7 +263,7 @@ async def test_what_has_no_end_is_cut_off(port: Port, begin: bytes, more: bytes)
 async def test_who_takes_for_ever_over_a_request_is_cut_off(
     port: Port, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ports, "PATIENCE", 0.05)
+    monkeypatch.setattr(ports, "REQUEST_TIMEOUT", 0.05)
     async with port.raw() as (reader, writer):
         writer.write(said)
         await until_cut(reader)

@@ -416,8 +416,9 @@ class Conversation:
         *,
         cut_off: bool,
     ) -> Answer:
-        # Before the first message it greets, unless the watching began during an answer.
-        has_begun = self.proved or (self.was_joined and self.has_worked) or len(self._sent) > len(submitted)
+        # Before the first message it greets. A person's message may not have been seen before it was answered.
+        is_asked = self.was_joined or _is_answered_below(mark, [row.text for row in rows_since(before, now)])
+        has_begun = self.proved or (is_asked and self.has_worked) or len(self._sent) > len(submitted)
         return read_answer(
             before,
             now,
@@ -571,3 +572,9 @@ class Conversation:
         elif pasted.shown:
             self._sent.remove(pasted)
             self._cleared = pasted
+
+
+def _is_answered_below(mark: str, rows: Sequence[str]) -> bool:
+    """Tell whether a message stands behind the mark of messages, and words below it."""
+    message = EchoSearch(rows).behind(mark)
+    return message is not None and any(row.strip() for row in rows[message.stop :])

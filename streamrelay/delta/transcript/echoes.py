@@ -35,7 +35,7 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 
 
 _FENCE = regex.compile(r"(?m)^[ \t]*(?:```+|~~~+)[^`\n]*(?:\n|$)")
-"""A row around a block of code in Markdown. Claude Code 2.1.332 renders what a person sent, without such rows."""
+"""A row around a block of code in Markdown. A program that renders what a person sent shows no such rows."""
 
 _LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
 """Programs show other marks than were written; those in front of a row are passed over anyway."""
