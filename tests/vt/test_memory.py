@@ -16,14 +16,21 @@ IDLE = 40_000
 
 
 def grown(make: Callable[[], TmuxScreen]) -> tuple[TmuxScreen, int]:
-    """Return what `make` makes and the bytes it takes; made once before, for what all screens share."""
+    """Return what `make` makes and the bytes it takes; made once before, for what all screens share.
+
+    The smaller of two measurements: a cache that all screens share may grow during one of them.
+    """
     make()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        return make(), tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
+    made = []
+    for _ in range(2):
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            screen = make()
+            made.append((screen, tracemalloc.get_traced_memory()[0] - before))
+        finally:
+            tracemalloc.stop()
+    return min(made, key=lambda one: one[1])
 
 
 @pytest.mark.parametrize("size", [300, 1000, 16384])
