@@ -90,8 +90,9 @@ async def _follow_from_start(service: Service, now: int, sent: SentMessage, pane
     """Follow a message that an earlier process sent, from its first event; `now` is the last event of the journal.
 
     The receipts of such a message may end with `submitted`, so the call also ends with the message's turn. It does not
-    wait for events that the journal has forgotten. What the journal has of the pane before is not of this message: it
-    may be of an earlier tmux server with the same pane ids.
+    wait for events that the journal has forgotten. A journal that has the first event of a message has the later ones,
+    or will have them in a moment: the outbox knows of an answer first. What the journal has of the pane before is not
+    of this message: it may be of an earlier tmux server with the same pane ids.
     """
     is_known = sent.receipt is not None and sent.receipt.state in FINAL
     has_begun = False
@@ -107,7 +108,7 @@ async def _follow_from_start(service: Service, now: int, sent: SentMessage, pane
                     sent.receipt = event
                     if event.state in FINAL:
                         return
-            if sent.is_over or (is_known and event.seq >= now):
+            if sent.is_over or (is_known and not has_begun and event.seq >= now):
                 return
     raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
