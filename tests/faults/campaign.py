@@ -98,6 +98,8 @@ class FaultyExchange(Exchange):
         self._members = (*SPEAKERS, HARVESTER) if gathers else ()
         self._council = ""
         self._council_members = COUNCIL if gathers else ()
+        self._trying = ""
+        """What the council's person entered last; nobody may have accepted it."""
         self._entered: list[str] = []
         """What the council's person entered, and found in the session or saw accepted."""
         self._transcript: list[tuple[str, str]] = []
@@ -182,6 +184,7 @@ class FaultyExchange(Exchange):
         if text not in said:
             if not await client.rest_council(self._council, SETTLE):
                 return
+            self._trying = text
             await client.enter_council(self._council, text)
         self._entered.append(text)
 
@@ -361,6 +364,7 @@ class FaultyExchange(Exchange):
                 self._transcript,
                 {name: self.exchanges(name) for name in self._council_members},
                 is_over=is_due,
+                unconfirmed=[self._trying] if self._trying not in (*self._entered, "") else [],
             ),
             *self._far_history(is_due=is_due),
         ]

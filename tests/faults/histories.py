@@ -126,15 +126,17 @@ def council_history(
     exchanges: Mapping[str, Sequence[tuple[str, str]]],
     *,
     is_over: bool,
+    unconfirmed: Sequence[str] = (),
 ) -> list[Record]:
     """Judge a council: each member is typed what the `person` and the others said, and the person reads every answer.
 
     `transcript` has (author, text). Nobody is typed the last answers, which the next round would bring; in a session
-    that is not over nothing is due.
+    that is not over nothing is due. What is `unconfirmed` was entered, and may or may not have been accepted.
     """
     due = {} if is_over else LATE
     records = [{"event": "joined", "channel": "council", "who": who} for who in (person, *exchanges)]
     records += [{"event": "said", "channel": "council", "who": person, "text": text} | due for text in entered]
+    records += [{"event": "said", "channel": "council", "who": person, "text": text} | LATE for text in unconfirmed]
     for who, told in exchanges.items():
         channel = f"read-{who}"
         records += [{"event": "joined", "channel": channel, "who": one} for one in (person, who)]
