@@ -98,9 +98,9 @@ class Vote(msgspec.Struct, frozen=True):
     """One witness's vote on a turn: the witness, its state, and since when (seconds, stream time)."""
 
     by: str
-    """The witness: `quiet`; `composer` (a line editor's request); `shell` (a shell that marks where commands begin and
-    end, or ends an unfinished line before its prompt); `title` and `agent_state` (what the program reports to its
-    terminal); `furniture` (whether its screen says how to interrupt it); `hook` (its own stop hook, docs/agents.md).
+    """The witness: `quiet`; `composer` (a line editor's request); `shell` (a shell that marks the beginning and the end
+    of a command, or ends an unfinished line before its prompt); `title` and `agent_state` (what the program reports);
+    `furniture` (whether its screen says how to interrupt it); `hook` (its own stop hook, docs/agents.md).
     """
     says: Literal["busy", "idle"]
     """`busy` or `idle`."""

@@ -8,14 +8,17 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from streamrelay.control import Ssh, TransportName
 from streamrelay.loops import new_event_loop
+from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
+from streamrelay.testing.tmux import PrivateTmux
 
 pytest_plugins = ["tests.sampling"]
 
@@ -26,6 +29,20 @@ _NO_BROWSER = "there is no Chromium here"
 def nobodys_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the profiles of whoever runs the tests out of them."""
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+
+
+@pytest.fixture
+def daemon_folders(monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> Path:
+    """A short folder with the XDG folders of a daemon, and the profile of the scripted agents."""
+    for name in ("runtime", "state", "config"):
+        (private_tmux.directory / name).mkdir(mode=0o700)
+    profiles = private_tmux.directory / "config" / "streamrelay" / "agents.d"
+    profiles.mkdir(parents=True)
+    (profiles / "sprite.toml").write_text(PROFILE)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private_tmux.directory / "runtime"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(private_tmux.directory / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(private_tmux.directory / "config"))
+    return private_tmux.directory
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:

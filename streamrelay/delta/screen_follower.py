@@ -118,7 +118,7 @@ class ScreenFollower:
             self.conversation.hand_over(message_id, text, during_output=during_output)
 
     def _begin_message(self) -> bool:
-        """Make room for a message that the program is told to take; return whether it comes during output.
+        """Publish output before a message that the program is about to get; return whether output goes on.
 
         Output that answers no known message is said first, if the program is not at work: it stands above the message.
         What the program may add to it stands there too, and so does its answer to a text that a person submitted

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamrelay.events import RelayDelivered
-from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, SendMessage
 from streamrelay.service.local import LocalService
 from streamrelay.sessions.model import Session
 from streamrelay.testing.tmux import PrivateTmux
@@ -31,6 +31,23 @@ class AcpCircle(CircleStage, Agents):
         crossed = [event for event in await journaled(service, RelayDelivered) if event.relay == relay.relay]
         assert [event.speaker for event in crossed] == ["Bob (2)", "Ann (1)"]
         return self.heard("Bob")[1]
+
+    async def gathered(self, service: LocalService, agent: str, folder: Path, patience: float = PATIENCE) -> list[str]:
+        """Hold a gathering of an ACP agent, Ann, and two agents in panes; return what Bob, the other speaker, heard."""
+        bob = self.start("Bob", "--answer", "said Bob")
+        harvester = self.start("Eve", "--answer", "todos: none")
+        held = await self.held(
+            service,
+            Invited(name="Ann", number=1, agent=agent, cwd=str(folder)),
+            Invited(name="Bob", number=2, session=bob),
+            Invited(name="Eve", number=3, role="harvester", session=harvester),
+            end_sessions=True,
+        )
+        over = await self.until_over(service, held.gathering, patience)
+        ann = next(member for member in over.participants if member.name == "Ann")
+        assert ann.contributions >= 3
+        assert ann.gone == ""
+        return self.heard("Bob")
 
 
 @pytest.fixture

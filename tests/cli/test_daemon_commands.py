@@ -82,21 +82,8 @@ class Daemon:
 
 
 @pytest.fixture
-def folders(monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> Path:
-    for name in ("runtime", "state", "config"):
-        (private_tmux.directory / name).mkdir(mode=0o700)
-    profiles = private_tmux.directory / "config" / "streamrelay" / "agents.d"
-    profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(PROFILE)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private_tmux.directory / "runtime"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(private_tmux.directory / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(private_tmux.directory / "config"))
-    return private_tmux.directory
-
-
-@pytest.fixture
-def daemon(folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
-    one = Daemon(private_tmux, folders)
+def daemon(daemon_folders: Path, private_tmux: PrivateTmux) -> Iterator[Daemon]:
+    one = Daemon(private_tmux, daemon_folders)
     yield one
     one.close()
 
@@ -192,9 +179,9 @@ def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
     assert '"ann"' not in daemon.log, "a name may tell what is worked on"
 
 
-def test_profiles_are_read_again(daemon: Daemon, folders: Path) -> None:
+def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
     daemon.start()
-    profile = folders / "config" / "streamrelay" / "agents.d" / "sprite.toml"
+    profile = daemon_folders / "config" / "streamrelay" / "agents.d" / "sprite.toml"
     profile.write_text("nonsense = [")
     daemon.asks("daemon", "reload")
     wait_until(lambda: "not_reloaded" in daemon.log, PATIENCE)
@@ -204,8 +191,8 @@ def test_profiles_are_read_again(daemon: Daemon, folders: Path) -> None:
     assert daemon.status()["sessions"] == 2
 
 
-def test_a_daemon_that_cannot_start_says_why(folders: Path) -> None:
-    done = CliRunner().invoke(app, ["daemon", "start", "-S", str(folders / "nowhere")])
+def test_a_daemon_that_cannot_start_says_why(daemon_folders: Path) -> None:
+    done = CliRunner().invoke(app, ["daemon", "start", "-S", str(daemon_folders / "nowhere")])
     assert done.exit_code == 42
     assert "no server running" in done.stderr or "error connecting" in done.stderr
 
@@ -221,9 +208,9 @@ def test_it_ends_with_its_tmux_server(daemon: Daemon, private_tmux: PrivateTmux)
 
 @pytest.mark.requirement("OPS-07", "OPS-09")
 def test_the_daemon_does_as_is_configured_and_shows_how_it_stands(
-    daemon: Daemon, private_tmux: PrivateTmux, folders: Path
+    daemon: Daemon, private_tmux: PrivateTmux, daemon_folders: Path
 ) -> None:
-    file = folders / "config" / "streamrelay" / "config.toml"
+    file = daemon_folders / "config" / "streamrelay" / "config.toml"
     file.write_text("[link]\nbudget = 3\n[link.texts]\nframe = '{name} -> {text}'\n")
     pid = daemon.start()
     daemon.asks("link", "ann", "bob")
@@ -272,15 +259,15 @@ def test_after_kill_9_another_one_goes_on(daemon: Daemon) -> None:
 
 @pytest.mark.requirement("HIS-02a", "GAT-06")
 def test_transcripts_ended_sessions_and_the_pulse_are_asked_of_the_daemon(
-    folders: Path, private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch
+    daemon_folders: Path, private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(Path(__file__).parents[1] / "corpus" / "transcripts" / "home", folders / "home")
-    monkeypatch.setenv("HOME", str(folders / "home"))
+    shutil.copytree(Path(__file__).parents[1] / "corpus" / "transcripts" / "home", daemon_folders / "home")
+    monkeypatch.setenv("HOME", str(daemon_folders / "home"))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
-    settings = folders / "config" / "streamrelay" / "config.toml"
+    settings = daemon_folders / "config" / "streamrelay" / "config.toml"
     settings.write_text('[pulse]\nseconds = 20\n[pulse.pipelines]\nci = ["printf", "%s", "$HOME; 3 failed"]\n')
-    daemon = Daemon(private_tmux, folders)
+    daemon = Daemon(private_tmux, daemon_folders)
     try:
         daemon.start()
         daemon.asks("send", "bob", f"say {SECRET} to the control client", "--wait")

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 import structlog
@@ -26,7 +25,6 @@ from streamrelay.pulse import Pulse, SessionNow
 from streamrelay.pulse.model import MissingSignal
 from streamrelay.relay.rules import RelayState, StoredRelay
 from streamrelay.service import api
-from streamrelay.testing.agent import PROFILE
 from streamrelay.testing.tmux import PrivateTmux
 
 PATIENCE = 20.0
@@ -340,17 +338,3 @@ async def serving(
 
 def failure(error: StreamrelayError) -> tuple[type, str, str, str, dict[str, object]]:
     return type(error), error.code, error.message, error.hint, error.data
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, private_tmux: PrivateTmux) -> Path:
-    """A short folder with the XDG folders of a daemon, and the profile of the scripted agents."""
-    for name in ("runtime", "state"):
-        (private_tmux.directory / name).mkdir(mode=0o700)
-    profiles = private_tmux.directory / "config" / "streamrelay" / "agents.d"
-    profiles.mkdir(parents=True)
-    (profiles / "sprite.toml").write_text(PROFILE)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(private_tmux.directory / "runtime"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(private_tmux.directory / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(private_tmux.directory / "config"))
-    return private_tmux.directory

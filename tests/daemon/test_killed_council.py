@@ -46,10 +46,10 @@ class Table(Exchange):
 @pytest.mark.requirement("COU-11", "DLV-07a")
 @pytest.mark.parametrize("answers_meanwhile", [True, False], ids=["answered meanwhile", "answered later"])
 async def test_a_turn_that_a_kill_cuts_is_resumed_without_asking_twice(
-    private_tmux: PrivateTmux, folder: Path, answers_meanwhile: bool
+    private_tmux: PrivateTmux, daemon_folders: Path, answers_meanwhile: bool
 ) -> None:
     members = "".join(f'[[member]]\nname = "{name}"\nvendor = "pane"\nmodel = "{name}"\n' for name in ("Kit", "Lou"))
-    async with Table(private_tmux, folder / "table", deliveries=0, rounds=0) as table:
+    async with Table(private_tmux, daemon_folders / "table", deliveries=0, rounds=0) as table:
         async with DaemonClient(table.address.socket, timeout=PATIENCE) as client:
             life = await table.start_daemon(client)
             config = parse_config(members, "council.toml")

@@ -50,31 +50,33 @@ async def dies_with_tmux(tmux: PrivateTmux, folder: Path, seed: int) -> None:
 
 
 @pytest.mark.requirement("DLV-07a", "REL-07", "OPS-03")
-async def test_nothing_is_lost_or_said_twice_whenever_it_is_killed(private_tmux: PrivateTmux, folder: Path) -> None:
-    await survives(private_tmux, folder / "one", seed=1, deaths=4)
+async def test_nothing_is_lost_or_said_twice_whenever_it_is_killed(
+    private_tmux: PrivateTmux, daemon_folders: Path
+) -> None:
+    await survives(private_tmux, daemon_folders / "one", seed=1, deaths=4)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-async def test_not_when_it_is_killed_two_hundred_times(folder: Path) -> None:
+async def test_not_when_it_is_killed_two_hundred_times(daemon_folders: Path) -> None:
     with ExitStack() as stack:
         async with asyncio.TaskGroup() as group:
             for number in range(4):
                 tmux = stack.enter_context(PrivateTmux())
-                group.create_task(survives(tmux, folder / f"exchange-{number}", seed=100 + number, deaths=50))
+                group.create_task(survives(tmux, daemon_folders / f"exchange-{number}", seed=100 + number, deaths=50))
 
 
 @pytest.mark.requirement("DLV-07b")
-async def test_when_tmux_dies_too_nothing_is_sent_again(private_tmux: PrivateTmux, folder: Path) -> None:
-    await dies_with_tmux(private_tmux, folder / "one", seed=1)
+async def test_when_tmux_dies_too_nothing_is_sent_again(private_tmux: PrivateTmux, daemon_folders: Path) -> None:
+    await dies_with_tmux(private_tmux, daemon_folders / "one", seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_nothing_is_sent_again_at_eight_such_moments(folder: Path) -> None:
+async def test_nothing_is_sent_again_at_eight_such_moments(daemon_folders: Path) -> None:
     for number in range(0, 8, 4):
         with ExitStack() as stack:
             async with asyncio.TaskGroup() as group:
                 for seed in range(number, number + 4):
                     tmux = stack.enter_context(PrivateTmux())
-                    group.create_task(dies_with_tmux(tmux, folder / f"exchange-{seed}", seed))
+                    group.create_task(dies_with_tmux(tmux, daemon_folders / f"exchange-{seed}", seed))

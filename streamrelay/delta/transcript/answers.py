@@ -305,7 +305,7 @@ def _fills(line: str, columns: int) -> bool:
 
 
 def _continued(before: PaintedRow, now: PaintedRow) -> PaintedRow:
-    """Return what was added to a row that was said already, at its old indent and behind its bullet.
+    """Return the addition to a row that the stream has published, at its old indent and behind its bullet.
 
     Without a bullet it would not be told from the tool calls below.
     """

@@ -345,8 +345,8 @@ class Conversation:
         None while the answer has not begun: a message that still stands in the composer was not submitted by its
         Enter, and one that a program of this kind has not shown yet is waited for, unless its turn is `certain` to be
         over. What a program says that does not show its messages counts only if it is `trusted` to converse: editors,
-        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end. Where this
-        is the `last` snapshot, what stands above a message that was never submitted is no answer, but was said.
+        pagers and monitors don't. An answer that was `cut_off` in the middle has no whole line at its end. In the
+        `last` snapshot, text above a message that was never submitted is no answer, and is published as output.
         """
         rows = self.rows
         self._document.look_through_window(self._top, None, self._message_in)

@@ -3,8 +3,8 @@
 A program paints its transcript again when it is resized, resumed, compacted or wiped: at another place, wrapped at
 another width, without its first rows or below a new greeting. Rows are therefore compared by their letters alone, as
 one run of text: a stretch of rows is old if the transcript of before has the same letters in the same order. Rows above
-an old stretch are older still. A message that was not there before ends the search, because an answer to it may quote
-whatever was said.
+an old stretch are older still. A message that was not there before ends the search, because its answer may quote any
+earlier text.
 """
 
 from collections.abc import Iterator, Sequence
