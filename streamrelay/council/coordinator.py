@@ -374,7 +374,7 @@ class Coordinator:
         )
 
     @property
-    def is_left(self) -> bool:
+    def awaits_resume(self) -> bool:
         """Whether something waits for `Resume`: a turn, messages, a question, or a halt."""
         return bool(self._turn is not None or self._queue or self._questions or self.halted is not None)
 

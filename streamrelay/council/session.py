@@ -188,7 +188,7 @@ class CouncilSession:
                 self._hidden = answers
             if round_.kind == "dissent":
                 self._dissent = [each for entry in answers for each in read_dissent(entry.author, entry.text)]
-        if machine.is_left:
+        if machine.awaits_resume:
             self.submit(coordinator.Resume(again))
 
     async def end(self) -> None:

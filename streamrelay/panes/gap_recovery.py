@@ -111,8 +111,8 @@ class GapRecovery:
     def recover(self, held: TmuxRows, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Input], bool]:
         """Return the entries that restore missing output or report its loss, and whether nothing is lost.
 
-        `now` is loop time, `at` stream time. With `paints`, rows are not lines, so tmux's history
-        is not searched for them.
+        `now` is loop time, `at` stream time. With `paints`, rows are not lines, so tmux's
+        history is not searched for them.
         """
         reason, self.reason = self.reason or "", None
         found = None if paints else missed(self._known, held)

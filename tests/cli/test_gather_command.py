@@ -21,7 +21,7 @@ from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
 from tests.cli.conftest import COMMAND, PATIENCE
-from tests.cli.test_daemon_commands import Daemon, folders  # noqa: F401  # a fixture
+from tests.cli.test_daemon_commands import Daemon
 from tests.daemon.conftest import MemoryService
 
 
@@ -53,8 +53,8 @@ class Hall(Daemon):
 
 
 @pytest.fixture
-def hall(folders: Path, private_tmux: PrivateTmux) -> Iterator[Hall]:  # noqa: F811  # the same
-    one = Hall(private_tmux, folders)
+def hall(daemon_folders: Path, private_tmux: PrivateTmux) -> Iterator[Hall]:
+    one = Hall(private_tmux, daemon_folders)
     one.start()
     yield one
     one.close()

@@ -67,7 +67,7 @@ def test_every_tool_of_the_comparison_has_its_sources() -> None:
 def test_its_figures_are_those_of_the_benchmarks() -> None:
     benchmarks = (ROOT / "docs" / "benchmarks.md").read_text().replace("\n", " ")
     figures = {
-        "99.4 %": "| the stream | 99.4 %",
+        "99.1 %": "| stream          | 0.991 ",
         "94.0 %": "94.0 % | 69.0 % | 35.6 | 14 |",
         "1.6 ms": "| stream                              | 1.6 ",
         "520 ms": "519.8",
