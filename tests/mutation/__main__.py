@@ -25,13 +25,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tests.mutation.mutants import PACKAGES, Mutant, draw
+from tests.mutation.mutants import CORES, PACKAGES, Mutant, draw
 from tests.mutation.reach import NOTES, marked, read_notes
 
 ROOT = Path(__file__).resolve().parents[2]
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+::.+?|\S+\.py)(?: - .*)?$", re.MULTILINE)
 _PASSED, _NONE_COLLECTED = 0, 5
 MAX_TESTS_A_RUN = 400
+PURE_TESTS = "not slow and not tmux and not browser and not redis"
+"""The tests that start no server: with `--own` they come first, since they take the least time."""
 
 
 @dataclass
@@ -168,17 +170,17 @@ def judge(
     results: Results,
     drawn: Sequence[Mutant],
     name: str,
-    selection: Sequence[str],
-    steps: Sequence[Sequence[str]],
+    steps: Sequence[tuple[Sequence[str], Sequence[str]]],
 ) -> None:
     """Test what has no verdict of this selection yet, and what no selection before it killed.
 
-    `steps` are paths of tests; none stands for all. What the tests of one step kill, the next one need not run.
+    `steps` are pytest's arguments and paths of tests; no path stands for all. What the tests of one step kill, the next
+    one need not run.
     """
     known = results.read()
     todo = [mutant for mutant in drawn if name not in known.get(mutant.key, {})]
     were_run: dict[str, set[str]] = {mutant.key: set() for mutant in todo}
-    for step, paths in enumerate(steps):
+    for step, (selection, paths) in enumerate(steps):
         if not todo:
             return
         is_last = step == len(steps) - 1
@@ -212,6 +214,8 @@ def options() -> argparse.ArgumentParser:
     add("--count", type=int, default=40, help="how many mutants to draw (default: 40)")
     add("--seed", type=int, help="the seed of the draw, also of the sampled tests (default: a new one, printed)")
     add("--packages", default=",".join(PACKAGES), help="packages to draw from, evenly (default: %(default)s)")
+    add("--core", choices=CORES, help="draw from the modules of one pure core, in place of packages")
+    add("--own", action="store_true", help="judge by the package's own tests of selection A alone")
     add("--default", default="-m 'not slow'", help="pytest's arguments for selection A (default: %(default)s)")
     add("--all", default="--whole", help="pytest's arguments for selection B (default: %(default)s)")
     add("--all-paths", default="", help="folders of selection B (default: tests)")
@@ -230,23 +234,33 @@ def shown(mutant: Mutant, wide: int = 48) -> str:
 def main() -> int:
     given = options().parse_args()
     seed = random.randrange(10**6) if given.seed is None else given.seed
+    packages = [f"core:{given.core}"] if given.core else given.packages.split(",")
     print(f"seed {seed}", flush=True)
     if given.list:
-        for mutant in draw(ROOT, given.packages.split(","), given.count, seed):
+        for mutant in draw(ROOT, packages, given.count, seed):
             print(shown(mutant))
         return 0
     commit = subprocess.check_output(["git", "-C", str(ROOT), "rev-parse", "HEAD"], text=True).strip()
     results = Results(given.results or Path(f"mutants-{seed}.jsonl"), commit)
     with copied(ROOT) as copy:
-        drawn = draw(copy, given.packages.split(","), given.count, seed)
+        drawn = draw(copy, packages, given.count, seed)
         tests = Tests(copy, given.timeout, ["-n", given.workers] if given.workers != "0" else [])
         own = sorted({_own_tests(mutant) for mutant in drawn})
-        judge(tests, results, drawn, "a", [*shlex.split(given.default), "--sample-seed", str(seed)], [own, []])
-        judge(tests, results, drawn, "b", shlex.split(given.all), [own, given.all_paths.split()])
+        default = [*shlex.split(given.default), "--sample-seed", str(seed)]
+        if given.own:
+            judge(tests, results, drawn, "a", [([*default, "-m", PURE_TESTS], own), (default, own)])
+        else:
+            judge(tests, results, drawn, "a", [(default, own), (default, [])])
+            every = shlex.split(given.all)
+            judge(tests, results, drawn, "b", [(every, own), (every, given.all_paths.split())])
     known = results.read()
     judged = [known[mutant.key] for mutant in drawn]
-    by_a, by_b = (sum(bool(line[name]) for line in judged) for name in ("a", "b"))
-    print(f"{len(judged)} mutants: A kills {by_a}, B kills {by_b}, {len(judged) - by_b} survive")
+    for mutant, line in zip(drawn, judged, strict=True):
+        if not line.get("b", line["a"]):
+            print(f"survives: {shown(mutant, 200)}")
+    by_a, by_b = (sum(bool(line.get(name, line["a"])) for line in judged) for name in ("a", "b"))
+    by_all = "" if given.own else f", B kills {by_b}"
+    print(f"{len(judged)} mutants: A kills {by_a}{by_all}, {len(judged) - by_b} survive")
     return 0
 
 

@@ -23,11 +23,26 @@ Left out is what no test can notice or nobody wants tested: docstrings, annotati
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 PACKAGES = ("delivery", "delta", "links", "gathering", "control")
+CORES: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "protocol": ("control/protocol.py", "control/escape.py", "control/notifications.py"),
+    "delta": ("delta",),
+    "ceremony": tuple(
+        f"gathering/{name}.py" for name in ("ceremony", "circle", "members", "pass_detection", "plan", "state", "steps")
+    ),
+    "links": ("links/link.py", "links/registry.py"),
+    "coordinator": ("council/coordinator.py", "council/rounds.py", "council/context.py"),
+    "delivery": tuple(
+        f"delivery/{name}.py"
+        for name in ("machine", "readiness", "recovery", "inflight", "message", "sanitise", "commands")
+    ),
+})  # fmt: skip
+"""The modules that decide, pure by contract: `core:NAME` draws from them in place of a package."""
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -72,13 +87,20 @@ def mutants_of(file: str, source: bytes) -> list[Mutant]:
     return found
 
 
+def files_of(root: Path, package: str) -> list[Path]:
+    """Return the modules of a package, or of a core (`core:NAME`)."""
+    core = package.removeprefix("core:")
+    places = [root / "streamrelay" / place for place in (CORES[core] if core != package else (package,))]
+    return [path for place in places for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])]
+
+
 def draw(root: Path, packages: Sequence[str], count: int, seed: int) -> list[Mutant]:
     """Draw mutants evenly over the packages and, within one, evenly over the kinds. The same seed draws the same."""
     choose = random.Random(seed)
     by_package: list[dict[str, list[Mutant]]] = []
     for package in packages:
         by_kind: dict[str, list[Mutant]] = {}
-        for path in sorted((root / "streamrelay" / package).rglob("*.py")):
+        for path in files_of(root, package):
             for mutant in mutants_of(str(path.relative_to(root)), path.read_bytes()):
                 by_kind.setdefault(mutant.kind, []).append(mutant)
         by_package.append(by_kind)
