@@ -11,7 +11,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
@@ -25,6 +25,9 @@ CHECKPOINT_PAGES = 4_000
 
 At SQLite's 1,000, large values spend most of a commit on that: of 256 KB, the mean is 3.9 ms, at 4,000 it is 2.4 ms.
 """
+
+_MAGIC, _VERSION_AT = b"SQLite format 3\0", 60
+"""How the file of a database begins, and where its header has the user's version (sqlite.org/fileformat.html 1.3)."""
 
 Result = TypeVar("Result")
 
@@ -81,14 +84,12 @@ class Database:
 
     def _open(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._refuse_newer(_stored_version(self.path))
         self.path.touch(mode=0o600)
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
         try:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found > self._version:
-                raise StorageError(
-                    f"{self.path} is of a newer streamrelay", hint="update streamrelay", data={"path": str(self.path)}
-                )
+            self._refuse_newer(found)
             if found == 0:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -103,6 +104,15 @@ class Database:
             raise
         self._connection = connection
 
+    def _refuse_newer(self, found: int) -> None:
+        if found > self._version:
+            raise StorageError(
+                f"{self.path}: a newer version of streamrelay wrote it (schema {found}, known are those up to "
+                f"{self._version})",
+                hint="install the version of streamrelay that wrote it, or a newer one",
+                data={"path": str(self.path), "schema": found, "known": self._version},
+            )
+
     def _upgrade(self, connection: sqlite3.Connection) -> None:
         with transaction(connection):
             # Another process may have opened it first at the same moment.
@@ -116,6 +126,23 @@ class Database:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _stored_version(path: Path) -> int:
+    """Return the version of a file without changing it, 0 for one that cannot be read or is no database.
+
+    Opening a database writes: SQLite moves what a killed process left in the write-ahead log into the file. A file that
+    is refused must stay as the other version left it. Its header holds the version unless that log does.
+    """
+    with suppress(OSError):
+        if path.with_name(f"{path.name}-wal").stat().st_size:
+            read_only = f"{path.absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(read_only, uri=True, timeout=LOCK_TIMEOUT)) as database:
+                return int(database.execute("PRAGMA user_version").fetchone()[0])
+    with suppress(OSError), path.open("rb") as file:
+        header = file.read(_VERSION_AT + 4)
+        return int.from_bytes(header[_VERSION_AT:], "big") if header.startswith(_MAGIC) else 0
+    return 0
 
 
 @contextmanager
