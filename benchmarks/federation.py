@@ -4,9 +4,12 @@ The real parts are measured: node, channels, encryption, journal (one SQLite com
 process of its own. A message counts when the other node has committed it for its outbox. Left out are tmux and the
 panes. The bare run carries records of the same size with XADD, XREADGROUP and XACK between as many processes through
 the same server, whose append-only file is synced at each write (`appendfsync always`). Both hand 64 over at a time.
-The two runs of a pair follow each other; medians are shown.
 
-    python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, five pairs
+A busy disk changes its speed within seconds. So both ways stay open for all runs, the two short runs of a pair follow
+each other, the way that begins changes from pair to pair, and each pair gives one ratio. Medians are shown. The first
+pair, in which files get their size, is not counted.
+
+    python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, nine pairs
     python -m benchmarks.federation --nodes 2 5 10 --sizes 4096
 """
 
@@ -15,6 +18,7 @@ import asyncio
 import contextlib
 import itertools
 import multiprocessing
+import os
 import statistics
 import tempfile
 import time
@@ -45,17 +49,15 @@ from streamrelay.testing.redis import PrivateRedis
 
 BATCH = 64
 """Messages that are handed over at once, as the runner of a busy service takes up what waits."""
-PINGS = 40
-BUDGET = 16_000_000
-"""Bytes of one throughput run, about."""
-
-
-class Figures(NamedTuple):
-    """What one run has measured."""
-
-    per_second: float
-    latency: float
-    """Median seconds from handing a single message over until it is accepted."""
+PINGS = 20
+"""Single messages of each pair and way, in turns; their latencies are compared."""
+MAX_MESSAGES = 3_072
+BUDGET = 96 << 20
+"""Bytes of one throughput run, about: several batches even of large messages, for what follows one batch overlaps with
+the next one.
+"""
+WAITING = 256
+"""Messages that are handed over before the earlier ones are accepted, at most."""
 
 
 class BareRunner:
@@ -236,45 +238,61 @@ class Receivers:
             await self._told.wait()
 
 
-async def carry(post: Callable[[int], Awaitable[None]], receivers: Receivers, messages: int) -> Figures:
-    """Time single messages, then many; `post(count)` hands so many over, to all receivers in turn."""
-    latencies: list[float] = []
-    for number in range(PINGS):
+class Way:
+    """One way to carry messages from the first node to the others, kept open for all runs."""
+
+    def __init__(self, post: Callable[[int], Awaitable[None]], receivers: Receivers) -> None:
+        """`post(count)` hands so many messages over, to all receivers in turn."""
+        self._post = post
+        self._receivers = receivers
+        self._posted = 0
+
+    async def ping(self) -> float:
+        """Hand a single message over; return the seconds until it is accepted."""
         begun = time.monotonic()
-        await post(1)
-        latencies.append(await receivers.until_accepted(number + 1) - begun)
-    begun = time.monotonic()
-    for start in range(0, messages, BATCH):
-        await post(min(BATCH, messages - start))
-    took = await receivers.until_accepted(PINGS + messages) - begun
-    return Figures(messages / took, statistics.median(latencies))
+        await self._hand_over(1)
+        return await self._receivers.until_accepted(self._posted) - begun
+
+    async def carry(self, messages: int) -> float:
+        """Hand so many over; return how many a second were accepted."""
+        begun = time.monotonic()
+        for start in range(0, messages, BATCH):
+            await self._hand_over(min(BATCH, messages - start))
+            await self._receivers.until_accepted(self._posted - WAITING)
+        return messages / (await self._receivers.until_accepted(self._posted) - begun)
+
+    async def _hand_over(self, count: int) -> None:
+        self._posted += count
+        await self._post(count)
 
 
-async def measure_federation(url: str, nodes: int, size: int, messages: int) -> Figures:
+@contextlib.asynccontextmanager
+async def our_way(url: str, nodes: int, size: int) -> AsyncIterator[Way]:
     """Let the first node send to the others in turn."""
     with tempfile.TemporaryDirectory() as name:
         first, *others = prepared_nodes(url, nodes, Path(name))
         peers, text = first.table.peers, "x" * size
-        numbers = iter(range(10**9))
+        numbers = itertools.count()
         works = [(receive_as_node, (node,)) for node in others]
         async with Receivers(works) as receivers, running(first) as core:
             await receivers.until_ready()
 
             async def post(count: int) -> None:
                 def decide(_now: float) -> list[Effect]:
-                    for number in [next(numbers) for _ in range(count)]:
+                    for number in itertools.islice(numbers, count):
                         body = Message(message_id=f"m{number}", name="cat", text=text)
                         core.federation.node.post(peers[number % len(peers)], body)
                     return []
 
                 await core.do(decide)
 
-            return await carry(post, receivers, messages)
+            yield Way(post, receivers)
 
 
-async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figures:
+@contextlib.asynccontextmanager
+async def bare_way(url: str, nodes: int, size: int) -> AsyncIterator[Way]:
     """Carry the same records with nothing but the commands of Redis."""
-    record = {b"record": b"x" * size}
+    record = {b"record": os.urandom(size)}  # sealed envelopes do not compress either
     namespace = f"bare{time.time_ns()}"
     names = [f"n{number}" for number in range(1, nodes)]
     turn = itertools.cycle(names)
@@ -285,7 +303,7 @@ async def measure_bare(url: str, nodes: int, size: int, messages: int) -> Figure
         async def post(count: int) -> None:
             await sender.exchange((), ((next(turn), record) for _ in range(count)))
 
-        return await carry(post, receivers, messages)
+        yield Way(post, receivers)
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -300,28 +318,40 @@ class Compared(msgspec.Struct, frozen=True):
     hop: Sample
 
 
+class Pair(NamedTuple):
+    """Two runs that followed each other: messages per second, and how many seconds longer a hop of ours took."""
+
+    ours: float
+    bare: float
+    hop: float
+
+
 async def compare(server: PrivateRedis, nodes: int, size: int, repetitions: int) -> Compared:
-    """Run pairs, bare Redis first."""
-    messages = min(BUDGET // size, 3_000)
+    """Run pairs, one way after the other."""
+    messages = min(BUDGET // size, MAX_MESSAGES)
     pairs = []
-    for number in range(repetitions):
-        progress(f"federation: {nodes} nodes, {size} bytes, pair {number + 1} of {repetitions}")
-        bare = await measure_bare(server.url, nodes, size, messages)
-        ours = await measure_federation(server.url, nodes, size, messages)
-        async with Redis.from_url(server.url) as client:
-            await client.flushall()
-        pairs.append((ours, bare))
+    async with our_way(server.url, nodes, size) as ours, bare_way(server.url, nodes, size) as bare:
+        for number in range(repetitions + 1):
+            progress(f"federation: {nodes} nodes, {size} bytes, pair {number} of {repetitions}")
+            hops = [await ours.ping() - await bare.ping() for _ in range(PINGS)]
+            ways = (ours, bare) if number % 2 else (bare, ours)
+            rates = {way: await way.carry(messages) for way in ways}
+            pairs.append(Pair(rates[ours], rates[bare], statistics.median(hops)))
+    async with Redis.from_url(server.url) as client:
+        await client.flushall()
+    counted = pairs[1:]
     return Compared(
         nodes, size, messages,
-        Sample.of(ours.per_second for ours, _ in pairs), Sample.of(bare.per_second for _, bare in pairs),
-        Sample.of(ours.per_second / bare.per_second for ours, bare in pairs),
-        Sample.of((ours.latency - bare.latency) * 1000 for ours, bare in pairs),
+        Sample.of(pair.ours for pair in counted), Sample.of(pair.bare for pair in counted),
+        Sample.of(pair.ours / pair.bare for pair in counted),
+        Sample.of(pair.hop * 1_000 for pair in counted),
     )  # fmt: skip
 
 
 async def compare_all(nodes: Sequence[int], sizes: Sequence[int], repetitions: int) -> list[Compared]:
     """Compare every number of nodes with every size, on one Redis server that syncs each entry."""
-    with PrivateRedis(None, "--appendfsync", "always") as server:
+    # A rewrite of the file would disturb whichever run it falls into.
+    with PrivateRedis(None, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0") as server:
         return [await compare(server, count, size, repetitions) for count in nodes for size in sizes]
 
 
@@ -341,7 +371,7 @@ def measure(arguments: argparse.Namespace) -> Report:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__, repetitions=5)
+    parser = measuring.options(__doc__, repetitions=9)
     parser.add_argument("--nodes", type=int, nargs="+", default=[2], help="(%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 4096, 262_144], help="bytes (%(default)s)")
     return parser

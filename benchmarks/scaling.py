@@ -2,8 +2,12 @@
 
 One node is built with 10 to 10,000 peers, from the parts that a daemon runs: service, channels, envelopes, keys. What
 grows with the number of peers is timed: a start, a pass of the writer over all peers, and the look for who is there. A
-relay of 100 sessions on 20 nodes is opened, and what one output costs its home is counted. The broker's share is timed
-on a private Redis: keys of one MGET, and entries of 64 messages with and without a sync of its file.
+relay of 100 sessions on 20 nodes is opened, and what one output costs its home is counted.
+
+The broker's share is measured on a private Redis: keys of one MGET, and entries of 64 messages. Redis works in one
+thread, so what it carries at most is what it does in a second of CPU, as it counts that itself (`INFO cpu`). The time
+on the clock says less: the client needs ten times as long to read an answer, and other programs take the CPU. How many
+entries it syncs depends on the disk; each run is paired with plain writes and syncs of the same bytes.
 
     python -m benchmarks.scaling                            # print the figures
     streamrelay bench scaling --output FOLDER               # and draw scaling.svg
@@ -11,6 +15,7 @@ on a private Redis: keys of one MGET, and entries of 64 messages with and withou
 
 import argparse
 import math
+import os
 import secrets
 import statistics
 import time
@@ -23,7 +28,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from benchmarks import measuring
-from benchmarks.measuring import Report, Table, progress
+from benchmarks.measuring import Report, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from streamrelay.events import Event, Text, TurnEnded, TurnStarted
 from streamrelay.federation import outgoing
@@ -44,6 +49,9 @@ LOOK_EVERY = TTL / 3
 """Seconds between two looks of a node for who is there."""
 SHARDS = (2, 8, 32)
 REPEATS = 5
+PAIRS = 9
+LOOKS, ENTRIES = 20, 100
+"""Requests of one run."""
 PIXELS_PER_DECADE = 45
 
 
@@ -71,11 +79,13 @@ class FanOut(NamedTuple):
 
 
 class BrokerRates(NamedTuple):
-    """What the broker does in a second."""
+    """What the broker does: keys and entries in a second of its CPU, and entries in a second with a sync each."""
 
-    keys: float
-    entries: float
-    synced_entries: float
+    keys: Sample
+    entries: Sample
+    synced_entries: Sample
+    of_disk: Sample
+    """Entries that are synced, by what the disk itself takes of the same size."""
 
 
 def median(work: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
@@ -161,20 +171,41 @@ def largest_share(shards: int) -> float:
 
 
 def broker_rates() -> BrokerRates:
-    """Time the requests that nodes make, on a private server."""
-    names = [f"streamrelay:node:n{number}" for number in range(10_000)]
-    entry = {b"sealed": b"x" * 64 * 400}
-    with PrivateRedis() as server, Redis.from_url(server.url) as redis:
+    """Measure the requests that nodes make, on a private server."""
+    names = [f"streamrelay:node:n{number}" for number in range(SIZES[-1])]
+    entry = {b"sealed": secrets.token_bytes(64 * 400)}
+    with PrivateRedis(None, "--auto-aof-rewrite-percentage", "0") as server, Redis.from_url(server.url) as redis:
+
+        def cpu() -> float:
+            spent = redis.info("cpu")
+            return float(spent["used_cpu_user"] + spent["used_cpu_sys"])
+
+        def rate(count: int, work: Callable[[], object], clock: Callable[[], float]) -> float:
+            began = clock()
+            work()
+            return count / (clock() - began)
+
+        def look() -> None:
+            for _ in range(LOOKS):
+                redis.mget(names)
 
         def add() -> None:
-            for _ in range(200):
+            for _ in range(ENTRIES):
                 redis.xadd("streamrelay:inbox:n0", entry, maxlen=1_000)
 
+        def write() -> None:
+            with (server.directory / "plain").open("ab", buffering=0) as file:
+                for _ in range(ENTRIES):
+                    file.write(entry[b"sealed"])
+                    os.fdatasync(file.fileno())
+
         redis.mset(dict.fromkeys(names, b"1"))
-        keys = len(names) / median(lambda: redis.mget(names), time.perf_counter)
-        synced = 200 / median(add, time.perf_counter)
+        keys = [rate(LOOKS * len(names), look, cpu) for _ in range(PAIRS)]
+        pairs = [(rate(ENTRIES, add, time.perf_counter), rate(ENTRIES, write, time.perf_counter)) for _ in range(PAIRS)]
         redis.config_set("appendfsync", "no")
-        return BrokerRates(keys, 200 / median(add, time.perf_counter), synced)
+        entries = [rate(ENTRIES, add, cpu) for _ in range(PAIRS)]
+        synced, of_disk = [one for one, _ in pairs], [one / plain for one, plain in pairs]
+        return BrokerRates(*map(Sample.of, (keys, entries, synced, of_disk)))
 
 
 def plot(costs: Sequence[NodeCost]) -> str:
@@ -229,8 +260,8 @@ def measure(arguments: argparse.Namespace) -> Report:
     )
     broker = Table(
         "What one broker carries",
-        ("keys/s of one MGET", "entries/s of 25 KB", "entries/s with a sync each"),
-        [(f"{rates.keys:,.0f}", f"{rates.entries:,.0f}", f"{rates.synced_entries:,.0f}")],
+        ("keys/s of CPU", "entries of 25 KB/s of CPU", "entries/s with a sync each", "of what the disk takes"),
+        [(rates.keys.spread(0), rates.entries.spread(0), rates.synced_entries.spread(0), rates.of_disk.spread(2))],
     )
     figures = {"nodes": costs, "fan_out": outputs, "shares": shares, "broker": rates}
     plots = {"scaling.svg": plot(costs)}

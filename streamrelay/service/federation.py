@@ -382,10 +382,17 @@ class Federation:
             async with contextlib.aclosing(streams.unfinished(self._at_once)) as unfinished:
                 async for entries in unfinished:
                     await self._take_in(streams, entries)
-            while True:
-                entries = await streams.read(self._at_once)
-                self._at_once = min(2 * self._at_once, BATCH)
-                await self._take_in(streams, entries)
+            reading = asyncio.ensure_future(streams.read(self._at_once))
+            try:
+                while True:
+                    entries = await reading
+                    self._at_once = min(2 * self._at_once, BATCH)
+                    # The next entries arrive while these are committed.
+                    reading = asyncio.ensure_future(streams.read(self._at_once))
+                    await self._take_in(streams, entries)
+            finally:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
         except RedisLost:
             # It may have been more than comes over a slow line in the time for an answer.
             self._at_once = max(self._at_once // 2, 1)
