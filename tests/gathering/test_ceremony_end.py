@@ -44,6 +44,12 @@ class TestClose:
             assert home in text
         assert played.of(ADA, "turn", "beat", "last") == []
 
+    def test_the_close_is_one_round(self, circle):
+        played = circle(lambda asked: passes_at_once(asked) if asked.kind != "harvest" else ())
+        played.run(until=40.0)
+        state = played.ceremony.state
+        assert (state.phase, state.round, played.ceremony.plan.breath.rounds("close")) == ("close", 1, 1)
+
     @pytest.mark.requirement("GAT-13b")
     def test_the_harvest_is_waited_for_and_no_longer(self, circle):
         def silent(asked):

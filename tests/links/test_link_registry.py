@@ -326,3 +326,45 @@ def test_links_go_on_as_they_were_stored():
     effects = turn(again, BOB, "two")
     assert [e.message_id for e in effects if isinstance(e, Deliver)] == ["l-2"]
     assert [type(event) for event in told(effects)] == [LinkSpent, StopNotified]
+
+
+def test_a_message_of_a_side_crosses_the_link_that_there_is():
+    registry = linked()
+    effects = registry.deliver("s-ann", "s-bob", "by hand", message_id="m", now=1.0)
+    assert crossed(effects) == [("s-bob", "[From Ann's work] by hand")]
+    assert registry.links()[0].deliveries == 1
+    assert registry.deliver("s-ann", "s-cy", "by hand", message_id="n", now=1.0) == []
+
+
+@pytest.mark.parametrize(("by", "words"), [("s-ann", ""), ("s-ann", " \n"), ("", "from a person")])
+def test_a_link_closes_without_last_words_where_no_side_says_any(by, words):
+    registry = linked()
+    effects = registry.close_link("s-ann", "s-bob", by=by, last_words=words)
+    assert all("has closed the link" in text or "closed" in text for text in notices(effects).values())
+    assert "s-ann" not in notices(effects) or not by
+    assert not any(effect.message_id == "l-last" for effect in effects if isinstance(effect, Notice))
+    assert registry.closed
+
+
+def test_a_session_that_speaks_in_turns_does_so_on_every_link_old_and_new():
+    registry = linked()
+    registry.create(ANN, CY, link_id="new", at=1.0)
+    said = Text(text="half an answer", origin="program", pane=ANN.pane)
+    for event in (TurnStarted(pane=ANN.pane), said):
+        assert crossed(registry.handle(event, 1.0)) == []
+    assert crossed(registry.advance(60.0)) == [], "an agent's turn is not a burst that rest ends"
+    registry.speaks_in_turns(ANN.pane, whole=False)
+    registry.create(BOB, CY, link_id="newest", at=2.0)
+    registry.speaks_in_turns(BOB.pane, whole=False)
+    registry.handle(TurnEnded(reason="signal", certain=True, pane=ANN.pane), 61.0)
+    registry.handle(Text(text="a printed line", origin="program", pane=BOB.pane), 62.0)
+    assert sorted(session for session, _ in crossed(registry.advance(70.0))) == ["s-ann", "s-cy"]
+
+
+def test_a_notice_about_a_listener_counts_no_deliveries():
+    registry = LinkRegistry(NoticeTexts(stopped="{title}: {deliveries}", gone="{title}, {deliveries}"))
+    agents(registry)
+    registry.listen(ANN, BOB, listener_id="n1")
+    registry.listen(CY, BOB, listener_id="n2")
+    assert notices(registry.drop_listener("n1", "pane_gone")) == {"s-ann": "Bob's work, 0"}
+    assert notices(turn(registry, BOB, "done")) == {"s-cy": "Bob's work: 0"}
