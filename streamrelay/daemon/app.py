@@ -10,7 +10,7 @@ import msgspec
 import structlog.typing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
@@ -234,10 +234,14 @@ def _follow(request: Request) -> openapi.Follow:
 
 async def _body(request: Request) -> bytes:
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY_SIZE:
-            raise HTTPException(413, f"more than {MAX_BODY_SIZE} bytes")
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_BODY_SIZE:
+                raise HTTPException(413, f"more than {MAX_BODY_SIZE} bytes")
+    except ClientDisconnect as error:
+        # The client is gone; without this answer it would be logged as a defect.
+        raise HTTPException(400, "the body ends before its length") from error
     return bytes(body)
 
 

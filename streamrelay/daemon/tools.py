@@ -1,7 +1,8 @@
 """The MCP tools as a daemon serves them: on the socket beside its own calls, and on a loopback port.
 
 The port exists because no agent's HTTP client speaks to a unix socket. It serves only the tools, which require a
-session's token. The daemon's own calls require no token, so only the socket serves them.
+session's token. The daemon's own calls require no token, so only the socket serves them. Every user of the machine can
+connect to the port, so its connections have the limits of `PortProtocol`.
 """
 
 import asyncio
@@ -13,6 +14,8 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 
+from streamrelay.daemon.app import MAX_BODY_SIZE
+from streamrelay.daemon.ports import PortProtocol
 from streamrelay.daemon.server import HttpServer
 from streamrelay.errors import StreamrelayError
 from streamrelay.mcp.http import HttpEndpoint
@@ -21,6 +24,13 @@ from streamrelay.service.interface import Service
 
 PATH = "/mcp"
 _LOOPBACK = "127.0.0.1"
+
+
+class ToolsPortProtocol(PortProtocol):
+    """A connection of an agent: a message may be as long as on the socket, and there may be hundreds of agents."""
+
+    max_body = MAX_BODY_SIZE
+    max_connections = 512
 
 
 @asynccontextmanager
@@ -37,7 +47,7 @@ async def serving_tools(
             yield routes
             return
         with _listener(port) as listener:
-            server = HttpServer(Starlette(routes=routes))
+            server = HttpServer(Starlette(routes=routes), protocol=ToolsPortProtocol)
             running = asyncio.ensure_future(server.run_on(listener))
             try:
                 yield routes

@@ -64,7 +64,9 @@ class HttpEndpoint:
                 "error": "unauthorized",
                 "hint": "Authorization: Bearer TOKEN; `streamrelay mcp token` prints it",
             }
-            await JSONResponse(refusal, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+            # The rest of a request that was refused is not read.
+            headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+            await JSONResponse(refusal, 401, headers)(scope, receive, send)
             return
         scope[_CALLER] = session
         await self._manager.handle_request(scope, receive, send)

@@ -22,14 +22,20 @@ def runtime_folder() -> Path:
 
 
 def make_runtime_folder() -> Path:
-    """Return the folder, made if need be; raises StreamrelayError unless it is the user's own."""
+    """Return the folder, made if need be and closed to others; raises StreamrelayError unless it is the user's own.
+
+    In `/tmp` another user may have put a link of that name there first, to any folder of this user.
+    """
     folder = runtime_folder()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        owner = folder.stat().st_uid
+        found = folder.stat()
+        owners = {found.st_uid, folder.lstat().st_uid}
+        if owners == {os.getuid()} and found.st_mode & 0o077:
+            folder.chmod(0o700)
     except OSError as error:
         raise StreamrelayError(f"{folder} cannot be made: {error.strerror}", hint="set XDG_RUNTIME_DIR") from error
-    if owner != os.getuid():
+    if owners != {os.getuid()}:
         raise StreamrelayError(f"{folder} belongs to another user", hint="set XDG_RUNTIME_DIR to a folder of yours")
     return folder
 

@@ -53,7 +53,7 @@ class Setting:
     def daemon(self) -> int:
         """The daemon's process."""
         pid = running_pid(self.house.address)
-        assert pid, f"the daemon ended; its log is {self.house.address.state}"
+        assert pid, f"the daemon ended; its log is {self.house.address.log}"
         return pid
 
     async def furnish(self) -> Known:
@@ -94,9 +94,9 @@ def fuzzed(name: str, chance: random.Random) -> Iterator[Fuzzed]:
         daemon = setting.daemon
         yield stack.enter_context(SERVERS[name](setting, chance))
         assert setting.daemon == daemon, "the daemon ended, and another one was started"
-        for log in sorted(setting.house.address.state.glob("*.log*")):
-            defects = [line for line in log.read_text(encoding="utf-8").splitlines() if _is_defect(line)]
-            assert not defects, "\n".join(defects[:5])
+        with setting.house.address.log.open(encoding="utf-8") as log:
+            defects = [line for line in log if _is_defect(line)]
+        assert not defects, "".join(defects[:5])
 
 
 def _is_defect(line: str) -> bool:

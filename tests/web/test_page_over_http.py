@@ -269,10 +269,23 @@ async def test_who_takes_for_ever_over_a_request_is_cut_off(
         await until_cut(reader)
 
 
+async def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_defect(
+    port: Port, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = b"POST /v1/watch HTTP/1.1\r\n" + port.head + b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    async with port.raw() as (reader, writer):
+        writer.write(head)
+        writer.write_eof()
+        await until_cut(reader)
+    async with port.client() as client:
+        assert (await client.get("/v1/status")).status_code == 200
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_more_connections_than_there_may_be_are_closed_and_the_others_go_on(
     port: Port, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ports, "MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(ports.PortProtocol, "max_connections", 3)
     async with port.raw(), port.raw(), port.client() as client:
         assert (await client.get("/v1/status")).status_code == 200
         async with port.raw() as (reader, _):
