@@ -148,6 +148,46 @@ def test_the_estimate_learns_from_what_the_vendor_counts():
     assert estimator.tokens("会議" * 50, "google") > estimator.tokens("ab" * 50, "google") * 3
 
 
+def test_tokens_are_those_of_the_prompt_the_documents_and_each_message_with_its_overhead():
+    estimator = Estimator()
+    assert [estimator.tokens(text, "openai") for text in ("a" * 42, "会" * 10, "会" * 10 + "a" * 42)] == [11, 14, 24]
+    talk = [entry(1, "You", "a" * 42), entry(2, "B", "会" * 10)]
+    documents = [Pinned("one.md", "a" * 84), Pinned("two.md", "a" * 42)]
+    context = context_for(
+        "A", talk, vendor="openai", system_prompt="s" * 42, instruction="i" * 42, pinned=documents, estimator=estimator
+    )
+    assert context.tokens == 21 + (11 + 6) + (14 + 6) + 21 + 11
+    assert (context.left_out, context.cut_documents) == (0, ())
+
+
+def test_a_message_that_does_not_fit_hides_all_before_it_and_the_newest_is_always_given():
+    talk = [entry(1, "You", "short"), entry(2, "B", "x" * 9000), entry(3, "You", "newest")]
+    assert given("A", talk, limit=1000) == [("user", "[You]: newest")]
+    assert given("A", talk[:2], limit=1000)[-1] == ("user", f"[B]: {'x' * 9000}")
+
+
+def test_documents_share_half_of_the_room_and_each_leaves_less_for_the_next():
+    documents = [Pinned("one.md", "y" * 1260), Pinned("two.md", "z" * 1260), Pinned("three.md", "w" * 1260)]
+    context = context_for(
+        "A", [entry(1, "You", "Hi")], vendor="openai", system_prompt="", pinned=documents, limit=1000,
+        estimator=Estimator(),
+    )  # fmt: skip
+    # 500 tokens for documents: all of the first (301), what is left in the second, nothing of the third.
+    assert context.cut_documents == ("two.md", "three.md")
+    assert (context.system_prompt.count("y"), context.system_prompt.count("w")) == (1260, 1)
+    assert 750 < context.system_prompt.count("z") < 850
+
+
+@pytest.mark.parametrize(
+    ("estimated", "counted", "learns"), [(100, 50, True), (100, 49, False), (50, 100, True), (49, 100, False)]
+)
+def test_counts_of_a_few_tokens_teach_nothing(estimated: int, counted: int, learns: bool):
+    estimator = Estimator()
+    before = estimator.tokens("a" * 4200, "openai")
+    estimator.learn("openai", estimated, counted)
+    assert (estimator.tokens("a" * 4200, "openai") != before) is learns
+
+
 @pytest.mark.requirement("COU-10")
 def test_dissent_is_read_off_lines_with_bars():
     text = """I disagree:

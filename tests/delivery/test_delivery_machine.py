@@ -7,6 +7,7 @@ import pytest
 from streamrelay.delivery.machine import (
     CANCELLED,
     CONFIRM,
+    LOOK_AGAIN,
     MAX_QUEUE,
     MAX_WAIT,
     MIN_WAIT,
@@ -597,3 +598,22 @@ def test_a_message_of_which_the_api_tells_nothing_more_is_unconfirmed(end: str) 
     assert pane.told()[-1] == ("unconfirmed no_reply" if end == "the API is silent" else "unconfirmed pane_gone")
     assert pane.machine.lane_reports("m1", "answered") == []
     assert pane.machine.rests
+
+
+@pytest.mark.parametrize("pane_state", [DIALOG, LEAVING, holding("half a wo")])
+def test_what_cannot_be_typed_yet_is_looked_at_again_after_a_moment(pane_state):
+    pane = Pane()
+    pane.put("m1")
+    pane.look(pane_state)
+    assert pane.machine.deadline() == pane.now + LOOK_AGAIN
+
+
+@pytest.mark.parametrize("pane_state", [DIALOG, LEAVING])
+def test_a_paste_that_cannot_be_submitted_yet_is_looked_at_again_after_a_moment(pane_state):
+    pane = Pane()
+    pane.put("m1")
+    pane.look(EMPTY)
+    pane.hear(Injected(message_id="m1", state="painted"))
+    pane.look(replace(pane_state, composer=holding("text of m1").composer), after=MIN_WAIT)
+    assert pane.count(Enter) == 0
+    assert pane.machine.deadline() == pane.now + LOOK_AGAIN
