@@ -1,6 +1,7 @@
 """Starts a daemon in the background: in its own session, with its log in a file, and without a terminal."""
 
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import Sequence
@@ -11,8 +12,12 @@ from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonLost, StreamrelayError
+from streamrelay.service.persistence import PANES
 
 STARTING = 30.0
+"""Seconds until a daemon that has nothing to read must answer."""
+READ_RATE = 400_000
+"""Bytes of pane logs that a starting daemon reads in a second, at least. On an idle machine it reads 3.5 million."""
 MAX_LOG_SIZE = 10 * 2**20
 """Bytes; a longer log is renamed, and a new one begun. One old log is kept."""
 _LOOK_AGAIN = 0.02
@@ -22,12 +27,13 @@ _ERROR, _HINT = "error: ", "hint: "
 async def start(address: DaemonAddress, command: Sequence[str]) -> int:
     """Start the daemon with a command that serves in the foreground; return its process id when it answers.
 
-    Raise the error with which the command ended, or DaemonLost if it neither ends nor answers.
+    Raise the error with which the command ended, or DaemonLost if it neither ends nor answers. It has the longer for
+    that, the more logs of panes it reads first.
     """
     with _log(address.log) as log:
         begin = log.tell()
         pid = _spawn(command, log.fileno())
-    until = asyncio.get_running_loop().time() + STARTING
+    until = asyncio.get_running_loop().time() + starting_time(address)
     async with DaemonClient(address.socket, timeout=STARTING) as client:
         while not await client.is_healthy():
             if os.waitpid(pid, os.WNOHANG) != (0, 0):  # noqa: ASYNC222  # it does not block
@@ -45,7 +51,7 @@ async def revive(address: DaemonAddress, command: Sequence[str]) -> None:
     A daemon that ends or is killed stops listening a moment before it releases its lock. In that moment no daemon
     answers, and none can start.
     """
-    until = asyncio.get_running_loop().time() + STARTING
+    until = asyncio.get_running_loop().time() + starting_time(address)
     async with DaemonClient(address.socket, timeout=STARTING) as client:
         while not await client.is_healthy():
             if running_pid(address) is None:
@@ -58,6 +64,17 @@ async def revive(address: DaemonAddress, command: Sequence[str]) -> None:
             elif asyncio.get_running_loop().time() > until:
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
             await asyncio.sleep(_LOOK_AGAIN)
+
+
+def starting_time(address: DaemonAddress) -> float:
+    """Return the seconds that the daemon may need until it answers, by the size of the logs that it reads first."""
+    size = 0
+    with contextlib.suppress(FileNotFoundError):
+        for path in (address.state / PANES).iterdir():
+            # A daemon that is starting already deletes old ones.
+            with contextlib.suppress(FileNotFoundError):
+                size += path.stat().st_size
+    return STARTING + size / READ_RATE
 
 
 def _spawn(command: Sequence[str], log: int) -> int:

@@ -44,7 +44,7 @@ from streamrelay.service.federation import Federation
 from streamrelay.service.feed import Feed
 from streamrelay.service.live_lines import LiveLines
 from streamrelay.service.machine import ServiceMachine
-from streamrelay.service.persistence import ServiceStore
+from streamrelay.service.persistence import PANES, ServiceStore
 from streamrelay.service.restore import Restorer
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
@@ -135,7 +135,7 @@ class Core:
         before = await self.journal.kept()
         info = self.server.info
         self.server_key = server_key(info.address, info.pid, await self.server.started())
-        logs = self.folder / "panes"
+        logs = self.folder / PANES
         logs.mkdir(mode=0o700, exist_ok=True)
         self.machine = ServiceMachine.restored(
             before, self._texts, words=self._words(), now=asyncio.get_running_loop().time()

@@ -23,6 +23,8 @@ from streamrelay.relay.steps import Outgoing, RelayStep
 from streamrelay.service.feed import Feed
 
 OUT, PLACE, SERVER = "out/", "place/", "server"
+PANES = "panes"
+"""The folder of the logs of panes, in that of the service."""
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):

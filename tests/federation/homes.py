@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from streamrelay.daemon import background
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.redis import PrivateRedis
@@ -53,14 +54,14 @@ class Home(Stage):
         if self.clock is not None:
             self.environment |= self.clock.environment
 
-    def types_command(self, *words: str) -> str:
+    def types_command(self, *words: str, patience: float = PATIENCE) -> str:
         done = subprocess.run(
             [*self._within, COMMAND, *words],
             env=self.environment,
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=patience,
         )
         assert done.returncode == 0, (words, done.stdout, done.stderr)
         return done.stdout
@@ -85,7 +86,10 @@ class Home(Stage):
         return DaemonClient(self.socket, timeout=PATIENCE)
 
     def begin(self) -> None:
-        self.types_command("daemon", "start")
+        """Start the daemon; a machine that has talked for long reads long logs first."""
+        logs = self.folder.glob("state/streamrelay/servers/*/panes/*")
+        size = sum(log.stat().st_size for log in logs)
+        self.types_command("daemon", "start", patience=PATIENCE + size / background.READ_RATE)
 
     def kill(self) -> None:
         """End the daemon as `kill -9` does."""
