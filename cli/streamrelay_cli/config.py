@@ -34,7 +34,7 @@ HELP = ("-h", "--help")
 WIDTH = 48
 """The column at which `config show` aligns its sources."""
 
-_PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/]*):[^?#]*@|(?<=[?&]password=)[^&#]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=//)(?P<user>[^:/]*):[^?#]*@|(?<=[?&_]password=)[^&#]*", re.IGNORECASE)
 """Matches a password: between user and host, also unquoted, and the one that redis-py reads from the query."""
 
 

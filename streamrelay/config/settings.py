@@ -185,9 +185,10 @@ class FederationTable(Table, frozen=True, kw_only=True):
     node: Annotated[str, _about("The name of this machine for the others; empty to be no node.")] = ""
     peers: Annotated[tuple[str, ...], _about("The other nodes; `NAME@NODE` is a session on one of them.")] = ()
     redis_url: Annotated[
-        _Text, _about("The Redis server between them: `redis://`, `rediss://` for TLS, or `unix://`.")
+        _Text,
+        _about("The Redis server between them: `redis://`, `rediss://` for TLS, `unix://`, or `redis+sentinel://`."),
     ] = "redis://localhost:6379/0"
-    key_file: Annotated[str, _about("The file with this node's own private keys: `streamrelay peers key`.")] = (
+    key_file: Annotated[str, _about("The file with this node's own private keys: `streamrelay peers add-key`.")] = (
         "~/.config/streamrelay/federation.key"
     )
     peer_keys: Annotated[

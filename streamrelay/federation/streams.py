@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, M
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamrelay.errors import RedisLost, UsageError
+from streamrelay.federation.sentinel_address import sentinel_address
 from streamrelay.installation import needs_extra
 
 if TYPE_CHECKING:
@@ -170,32 +171,49 @@ class Streams:
 
 @contextlib.asynccontextmanager
 async def open_streams(url: str, node: str, *, namespace: str) -> AsyncIterator[Streams]:
-    """Connect to a server.
+    """Connect to a server, or to the primary that sentinels name.
 
     Raises RedisLost where there is none, ExtraMissing without redis-py, and UsageError for a URL that names no server.
     """
-    with needs_extra("redis", "a link between machines"):
-        from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
-    try:
-        # The channel retries, from the start: what reached the server over a lost connection is unknown.
-        redis = Redis.from_url(
-            url,
-            socket_timeout=READ_SECONDS + ANSWER_SECONDS,
-            socket_connect_timeout=ANSWER_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
-    except ValueError as error:
-        hint = "redis://, rediss:// and unix:// are known: docs/federation.md"
-        raise UsageError(f"federation.redis_url: {error}", hint=hint) from error
-    try:
+    async with contextlib.AsyncExitStack() as closing:
+        try:
+            redis = _connected(url, closing)
+        except ValueError as error:
+            hint = "redis://, rediss://, unix:// and redis+sentinel:// are known: docs/federation.md"
+            raise UsageError(f"federation.redis_url: {error}", hint=hint) from error
         streams = Streams(redis, node, namespace)
         await streams.begin()
         yield streams
-    finally:
-        with contextlib.suppress(RedisLost), _translated():
-            await redis.aclose()
+
+
+def _connected(url: str, closing: contextlib.AsyncExitStack) -> "Redis":
+    """Return a client, which `closing` closes; raises ValueError for a URL that names no server."""
+    with needs_extra("redis", "a link between machines"):
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.asyncio.sentinel import Sentinel
+        from redis.backoff import NoBackoff
+
+    # The channel retries, from the start: what reached the server over a lost connection is unknown.
+    waiting: dict[str, Any] = {"socket_connect_timeout": ANSWER_SECONDS, "retry": Retry(NoBackoff(), 0)}
+    patience = {"socket_timeout": READ_SECONDS + ANSWER_SECONDS, **waiting}
+    address = sentinel_address(url)
+    if address is None:
+        redis: Redis = Redis.from_url(url, **patience)
+    else:
+        asking = {"socket_timeout": ANSWER_SECONDS, **waiting, **address.sentinel_options}
+        servers = patience | address.server_options
+        sentinel = Sentinel(address.sentinels, sentinel_kwargs=asking, **servers)  # type: ignore[no-untyped-call]
+        for asked in sentinel.sentinels:
+            closing.push_async_callback(_close, asked)
+        redis = sentinel.master_for(address.service)
+    closing.push_async_callback(_close, redis)
+    return redis
+
+
+async def _close(redis: "Redis") -> None:
+    with contextlib.suppress(RedisLost), _translated():
+        await redis.aclose()
 
 
 @contextlib.contextmanager

@@ -145,6 +145,10 @@ def test_a_password_is_not_shown(home, cli):
         ("redis://relay:secret/+secret@h/0", "redis://relay:***@h/0"),
         ("unix:///run/redis.sock?db=0&password=secret", "unix:///run/redis.sock?db=0&password=***"),
         ("rediss://h/0?x=1&password=sec@ret:secret&y=2", "rediss://h/0?x=1&password=***&y=2"),
+        (
+            "redis+sentinel://u:secret@h,i/s?sentinel_password=secret",
+            "redis+sentinel://u:***@h,i/s?sentinel_password=***",
+        ),
         ("rediss://relay:secret@h/0?PASSWORD=secret", "rediss://relay:***@h/0?PASSWORD=***"),
         ("redis://h:6379/0?x=a@b", "redis://h:6379/0?x=a@b"),
     ],

@@ -1,0 +1,152 @@
+"""A primary that dies, and a replica that takes over: nodes follow the sentinels, and nothing of a link is lost."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from streamrelay.errors import RedisLost, UsageError
+from streamrelay.federation.sentinel_address import SentinelAddress, sentinel_address
+from streamrelay.federation.streams import open_streams
+from streamrelay.links.link import LinkPolicy
+from streamrelay.service.api import SendMessage
+from streamrelay.testing.redis import PrivateRedis
+from streamrelay.testing.tmux import PrivateTmux
+from streamrelay.testing.waiting import wait_until_async
+from tests.federation.conftest import NODES, Machine, Machines, until_connected, until_link
+from tests.federation.sentinels import GuardedRedis, guarded_redis
+from tests.service.conftest import PATIENCE
+
+
+@pytest.fixture
+def guarded(private_redis: PrivateRedis, tmp_path: Path) -> Iterator[GuardedRedis]:
+    with guarded_redis(private_redis.binary, tmp_path) as servers:
+        yield servers
+
+
+@pytest.mark.requirement("NET-01")
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        (
+            "redis+sentinel://one,two:5/relay",
+            SentinelAddress((("one", 26_379), ("two", 5)), "relay", {"db": 0}, {}),
+        ),
+        (
+            "rediss+sentinel://Ann:p%40ss@[::1]:7/relay/3?ssl_ca_certs=/ca.pem&sentinel_password=secret",
+            SentinelAddress(
+                (("::1", 7),),
+                "relay",
+                {"db": 3, "username": "Ann", "password": "p@ss", "ssl": True, "ssl_ca_certs": "/ca.pem"},
+                {"ssl": True, "ssl_ca_certs": "/ca.pem", "password": "secret"},
+            ),
+        ),
+        ("redis://one:6379/0", None),
+        ("unix:///run/redis.sock?db=0", None),
+    ],
+)
+def test_an_address_of_sentinels_is_read(url: str, address: SentinelAddress | None) -> None:
+    assert sentinel_address(url) == address
+
+
+@pytest.mark.requirement("NET-01")
+@pytest.mark.parametrize(
+    "rest", ["", "one", "one/", "/relay", "one/relay/x", "one,/relay", "one:x/relay", "one/relay?decode=yes"]
+)
+async def test_an_address_that_names_no_sentinel_or_service_is_an_error(rest: str) -> None:
+    with pytest.raises(UsageError, match=r"federation\.redis_url"):
+        async with open_streams(f"redis+sentinel://{rest}", "alpha", namespace="test"):
+            pass
+
+
+@pytest.mark.requirement("NET-01")
+async def test_sentinels_that_are_away_are_a_lost_server() -> None:
+    with pytest.raises(RedisLost):
+        async with open_streams("redis+sentinel://127.0.0.1:1/relay", "alpha", namespace="test"):
+            pass
+
+
+@pytest.mark.requirement("NET-01", "NET-03")
+async def test_streams_open_on_the_server_that_has_taken_over(guarded: GuardedRedis) -> None:
+    async with open_streams(guarded.url, "beta", namespace="test") as beta:
+        await beta.send("beta", [{b"number": b"1"}])
+        assert [entry.fields for entry in await beta.read()] == [{b"number": b"1"}]
+        guarded.primary.kill()
+        with pytest.raises(RedisLost):
+            await beta.read()
+
+    async def taken_over() -> bool:
+        with contextlib.suppress(RedisLost):
+            async with open_streams(guarded.url, "beta", namespace="test") as beta:
+                await beta.send("beta", [{b"number": b"2"}])
+                return [entry.fields for entry in await beta.read()] == [{b"number": b"2"}]
+        return False
+
+    await wait_until_async(taken_over, PATIENCE, "the replica to take over")
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("NET-01", "NET-03")
+@pytest.mark.timeout(180)
+async def test_a_link_goes_on_when_a_replica_takes_over(
+    guarded: GuardedRedis, private_tmux: PrivateTmux, tmp_path: Path
+) -> None:
+    with PrivateTmux() as other_tmux:
+        made = []
+        for node, tmux in zip(NODES, (private_tmux, other_tmux), strict=True):
+            (tmp_path / node).mkdir()
+            tmux.new_session("keeper", ["sleep", "1000"])
+            made.append(Machine(node, tmux, tmp_path / node, guarded.url))
+        machines = Machines(*made, guarded.primary)
+        machines.alpha.start("Ann"), machines.beta.start("Bob")
+        async with machines.services() as (alpha, beta):
+            link = await alpha.create_link("Ann", "Bob@beta", LinkPolicy(budget=30, hops=0, acknowledgements=0))
+            await until_link(beta, link.link_id)
+            await beta.send_message(SendMessage(to="Bob", text="begin", message_id="m0"))
+
+            async def half() -> bool:
+                return any(each.deliveries >= 10 for each in await alpha.links())
+
+            await wait_until_async(half, PATIENCE, "ten deliveries")
+            guarded.primary.kill()
+            assert (await until_link(alpha, link.link_id, "spent")).deliveries == 30
+            for machine, name, other in ((machines.alpha, "Ann", "Bob@beta"), (machines.beta, "Bob", "Ann@alpha")):
+                expected = [f"[From {other}] answer {number}" for number in range(1, 16)]
+
+                async def heard_all(
+                    machine: Machine = machine, name: str = name, expected: list[str] = expected
+                ) -> bool:
+                    return [text for text in machine.heard(name) if text.startswith("[From ")] == expected
+
+                await wait_until_async(heard_all, PATIENCE, f"{name} to hear all, once and in order")
+            await until_connected(alpha)
+
+
+@pytest.mark.requirement("NET-01")
+async def test_a_node_of_a_cluster_serves_keys_of_one_slot(private_redis: PrivateRedis) -> None:
+    with PrivateRedis(private_redis.binary, "--cluster-enabled", "yes") as server:
+        async with Redis.from_url(server.url) as client:
+            for slot in range(0, 16_384, 1_024):
+                await client.execute_command("CLUSTER", "ADDSLOTS", *range(slot, slot + 1_024))
+
+            async def is_whole() -> bool:
+                return b"cluster_state:ok" in await client.execute_command("CLUSTER", "INFO")
+
+            await wait_until_async(is_whole, PATIENCE, "the cluster to have all slots")
+        async with (
+            open_streams(server.url, "alpha", namespace="{test}") as alpha,
+            open_streams(server.url, "beta", namespace="{test}") as beta,
+        ):
+            assert await alpha.be_there("service")
+            assert await beta.present(["alpha", "gamma"]) == {"alpha"}
+            await alpha.send("beta", [{b"number": b"1"}, {b"number": b"2"}])
+            read = await beta.read()
+            assert [entry.fields[b"number"] for entry in read] == [b"1", b"2"]
+            await beta.exchange([entry.entry_id for entry in read], [("alpha", {b"number": b"3"})])
+            assert [entry.fields[b"number"] for entry in await alpha.read()] == [b"3"]
+            await beta.leave("service")
+        async with open_streams(server.url, "alpha", namespace="test") as alpha:
+            with pytest.raises(RedisLost, match="hash to the same slot"):
+                await alpha.present(["beta", "gamma"])
