@@ -79,8 +79,12 @@ def forwarding(log: structlog.typing.FilteringBoundLogger) -> Iterator[None]:
         logging.getLogger().removeHandler(handler)
 
 
+FIELDS = ("node", "peer", "problem", "refused", "count")
+"""What records of streamrelay's own loggers may add (`extra`): names of nodes and reasons, never what anybody said."""
+
+
 class Forward(logging.Handler):
-    """Forwards the records of `logging` to the log: logger, level, and the place of an error.
+    """Forwards the records of `logging` to the log: logger, level, the place of an error, and the `FIELDS` of our own.
 
     It drops the message, which may quote a request.
     """
@@ -92,7 +96,11 @@ class Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take a record."""
         error = record.exc_info[1] if record.exc_info else None
-        told = {"error": type(error).__name__, "where": where(error)} if error is not None else {}
+        told: dict[str, object] = {}
+        if error is not None:
+            told |= {"error": type(error).__name__, "where": where(error)}
+        if record.name.startswith("streamrelay."):
+            told |= {name: getattr(record, name) for name in FIELDS if hasattr(record, name)}
         self._log.log(record.levelno, "library", logger=record.name, line=f"{record.module}:{record.lineno}", **told)
 
 

@@ -84,6 +84,8 @@ ExecReload=/bin/kill -HUP $MAINPID
 {variables}UMask=0077
 Restart=on-failure
 RestartSec=2
+# It reads the logs of its panes first, however long they are.
+TimeoutStartSec=infinity
 # The tmux server and what runs in it may have been started by the daemon: they outlive it.
 KillMode=process
 

@@ -315,7 +315,8 @@ class Federation:
                                 await streams.leave(self._service)
             except StreamrelayError as error:
                 if error.message != self.problem:
-                    logger.warning("node %s: %s", self.node.name, error.message)
+                    told = {"node": self.node.name, "problem": error.message}
+                    logger.warning("node %s: %s", self.node.name, error.message, extra=told)
                 self.problem = error.message
                 self.present.clear()
                 await self._attend()
@@ -464,6 +465,12 @@ class Federation:
                 refusal.sender or "an unknown sender",
                 refusal.reason,
                 refusal.why,
+                extra={
+                    "node": self.node.name,
+                    "peer": refusal.sender,
+                    "refused": refusal.reason,
+                    "count": refusal.count,
+                },
             )
         await streams.bury(entry, f"{error.reason}: {error}")
 
@@ -576,7 +583,8 @@ class Federation:
                 image = self.node.images.get(body.link.link_id)
                 return effects if image is None else [*effects, *self.node.leave(image.own.pane, prepared.code)]
             case Receipted(state="failed"):
-                logger.warning("%s: failed on %s: %s", body.message_id, peer, body.reason)
+                told = {"peer": peer, "problem": body.reason}
+                logger.warning("%s: failed on %s: %s", body.message_id, peer, body.reason, extra=told)
                 return incoming.handle(self.node, peer, body, now)
             case _:
                 return incoming.handle(self.node, peer, body, now)

@@ -79,6 +79,20 @@ def test_a_log_is_of_its_level_and_one_json_object_a_line() -> None:
     assert failed[0] == "warning"
 
 
+@pytest.mark.requirement("NET-04b", "HIS-03b")
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_warning_of_ours_says_which_node_and_why_and_no_words(*, ours: bool) -> None:
+    stream = StringIO()
+    logger = logging.getLogger("streamrelay.service.federation" if ours else "elsewhere")
+    with forwarding(open_log("info", stream)):
+        extra = {"node": "alpha", "peer": "beta", "refused": "forged", "count": 4, "title": SAID}
+        logger.warning("refused: %s", SAID, extra=extra)
+    (line,) = stream.getvalue().splitlines()
+    assert SAID not in line
+    expected = {"node": "alpha", "peer": "beta", "refused": "forged", "count": 4} if ours else {}
+    assert {name: value for name, value in json.loads(line).items() if name in extra} == expected
+
+
 @pytest.mark.requirement("OPS-03")
 def test_a_log_that_nobody_reads_any_more_ends_nothing() -> None:
     reading, writing = os.pipe()

@@ -27,6 +27,7 @@ def test_a_systemd_unit_runs_the_command_and_spares_the_tmux_server(home: Path, 
     lines = unit.content.splitlines()
     assert "KillMode=process" in lines
     assert "Type=notify" in lines
+    assert "TimeoutStartSec=infinity" in lines
     assert "ExecReload=/bin/kill -HUP $MAINPID" in lines
     assert 'ExecStart="/opt/a b/python" "-m" "streamrelay_cli" "daemon" "-S" "/tmp/x%%y$$z\\"q\\\\"' in lines, (
         unit.content
