@@ -1,7 +1,8 @@
 """Machines on a network of their own: a namespace for the broker, one for each machine, and a cable to each.
 
 Linux and root are needed. A cut takes a cable's end down: packets are lost both ways, and nobody is told. Connections
-stay open until a side gives them up.
+stay open until a side gives them up. A slow line delays and loses packets both ways: by netem where the kernel has it,
+and otherwise by a token bucket, which queues what exceeds 64 kbit/s for 0.3 s and drops the rest.
 
     with Network("alpha", "beta") as network:
         with PrivateRedis(None, *network.options, within=network.at_broker):
@@ -21,6 +22,11 @@ from types import TracebackType
 from typing import Self
 
 PORT = 6379
+SLOW_LINES = (
+    ("netem", "delay", "150ms", "50ms", "loss", "3%"),
+    ("tbf", "rate", "64kbit", "burst", "4kb", "latency", "300ms"),
+)
+"""What makes a line slow, for `tc qdisc`; the first that the kernel knows is used."""
 _COUNT = itertools.count()
 
 
@@ -32,6 +38,15 @@ def is_possible() -> bool:
     made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
     subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
     return made
+
+
+def can_be_slow() -> bool:
+    """Return whether this machine can also slow a line down."""
+    if not is_possible() or shutil.which("tc") is None:
+        return False
+    with Network("one") as network, contextlib.suppress(AssertionError), network.slow("one"):
+        return True
+    return False
 
 
 class Network:
@@ -98,6 +113,27 @@ class Network:
             yield
         finally:
             self._run("ip", "-n", self._broker, "link", "set", self._cable(machine), "up")
+
+    @contextlib.contextmanager
+    def slow(self, machine: str) -> Iterator[None]:
+        """Delay and lose packets between a machine and the broker for the length of the block."""
+        ends = ((self._broker, self._cable(machine)), (self._names[machine], "broker"))
+        try:
+            for space, device in ends:
+                self._slow_down(space, device)
+            yield
+        finally:
+            for space, device in ends:
+                subprocess.run(
+                    ["tc", "-n", space, "qdisc", "del", "dev", device, "root"], capture_output=True, check=False
+                )
+
+    def _slow_down(self, space: str, device: str) -> None:
+        for line in SLOW_LINES:
+            words = ["tc", "-n", space, "qdisc", "add", "dev", device, "root", *line]
+            if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+                return
+        raise AssertionError(f"this kernel knows none of {[line[0] for line in SLOW_LINES]}")
 
     def _cable(self, machine: str) -> str:
         return f"to{self._numbers[machine]}"

@@ -8,6 +8,7 @@
 | `daemon_killed` | one daemon, or both, get `kill -9`, and are started again |
 | `daemon_frozen` | one daemon stands still, as on a suspended machine |
 | `cut` | nothing passes between one machine and the broker (needs Linux and root) |
+| `slow_line` | a line to the broker delays and loses packets (needs netem or tbf as well) |
 | `clock_moved` | one machine's clock is an hour off for a while (needs libfaketime) |
 """
 
@@ -43,6 +44,8 @@ class RealFaults:
         self.kinds = ["broker_killed", "broker_wiped", "broker_paused", "daemon_killed", "daemon_frozen"]
         if between is not None:
             self.kinds.append("cut")
+            if network.can_be_slow():
+                self.kinds.append("slow_line")
         if all(home.clock is not None for home in homes):
             self.kinds.append("clock_moved")
 
@@ -74,6 +77,10 @@ class RealFaults:
                 assert self._between is not None
                 with self._between.cut(home.node):
                     await asyncio.sleep(seconds)
+            case "slow_line":
+                assert self._between is not None
+                with self._between.slow(home.node):
+                    await asyncio.sleep(3 * seconds)
             case "clock_moved":
                 assert home.clock is not None
                 home.clock.move(self._chance.choice([HOUR, -HOUR]))

@@ -159,9 +159,9 @@ async def relay_survives(folder: Path, seed: int, turns: int, kinds: Sequence[st
 @pytest.mark.requirement("NET-02c")
 @pytest.mark.timeout(300)
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("kind", ["broker_killed", "daemon_killed", "cut"])
+@pytest.mark.parametrize("kind", ["broker_killed", "daemon_killed", "cut", "slow_line"])
 async def test_four_on_two_machines_hear_each_other_through_a_fault(tmp_path: Path, kind: str) -> None:
-    if kind == "cut" and not network.is_possible():
+    if (kind == "cut" and not network.is_possible()) or (kind == "slow_line" and not network.can_be_slow()):
         kind = "broker_paused"
     await relay_survives(tmp_path, 1, 10, [kind])
 
