@@ -19,7 +19,7 @@ Rule = Literal[
     "unpainted", "cut_off", "history", "unheard", "unreadable",
     "old_transcript", "reprint", "above_echo", "spinner", "tip", "furniture_of_profile", "footer", "leftover",
     "status_rows", "composer", "prompt", "said_already",
-    "witnessed", "filled", "screen_only", "not_in_record",
+    "witnessed", "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
 ]  # fmt: skip
 
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
@@ -70,9 +70,11 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "prompt": "a prompt with no text after it",
     "said_already": "the stream had reported all of it before a line feed ended the line",
     "witnessed": "both the screen and the agent's own record have it; the text comes from the record",
+    "painted_over": "it stood on the screen and was painted over; the text comes from the agent's own record",
     "filled": "the screen could not show it; the text comes from the agent's own record",
     "screen_only": "it is new in the transcript, but missing in the agent's own record of the answer",
     "not_in_record": "the program painted it, but it is missing in the agent's own record of the whole answer",
+    "echo_lost": "echo: the agent's own record has this message between two others, and the screen lost it",
 })  # fmt: skip
 
 

@@ -253,15 +253,17 @@ class ScreenFollower:
     def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
         trusted = not self._mode.is_full_screen
+        painted_over = self.conversation.painted_over
         answer = self.conversation.read(certain=certain, trusted=trusted, cut_off=cut_off, last=last)
         if self.conversation.proved:
             self._mode.see("answered")
         self._cutter.keeps_transcript = self.conversation.proved
         self._note_typed()
-        self._awaited = self.conversation.waits
         if answer is not None:
-            self.witness.compare(answer)
+            shown = self.witness.compare(answer, painted_over, self.conversation.outstanding)
+            self.conversation.account_for(shown)
             self._builder.tell(answer)
+        self._awaited = self.conversation.waits
         self._ledger.forget_submitted()
 
     def _note_change(self, worked: bool | None, printed: float | None) -> None:

@@ -297,7 +297,7 @@ class DeltaStream:
         head = self._printing.open_head
         self._printing.end_greeting("unknown" if looks_like_prompt(head) else "program")
         self._ledger.enter(message_id, text, head)
-        self._witness.send(text)
+        self._witness.send(message_id, text)
         if self.converses and not self._turns.is_open and self._conversation.waits:
             self._following.read(certain=True)
         if self._mode.is_followed:
@@ -307,6 +307,7 @@ class DeltaStream:
     def _submitted(self, message_id: str, now: float) -> Batch:
         """Note that the Enter behind a pasted text is being sent."""
         self._builder.now = now
+        self._witness.submit(message_id)
         shown = self._following.submit(message_id)
         if self._ledger.submit(message_id, self._printing.open_text) or shown:
             self._tell_painted(message_id)
@@ -317,6 +318,7 @@ class DeltaStream:
     def _handed_over(self, message_id: str, text: str, now: float) -> Batch:
         """Note that a message is about to be sent by the program's own API, past the composer."""
         self._inject(message_id, text, now)
+        self._witness.submit(message_id)
         self._following.hand_over(message_id, text)
         self._ledger.submit(message_id, self._printing.open_text)
         return self._begin_answer(message_id)

@@ -106,14 +106,19 @@ class WitnessWatch:
         self._enter(lambda now: WitnessReported(now, self._pane, agent, reading.passages, reading.reason, since))
 
     async def _read(self, record: AgentRecord, stream: Watched, pid: int) -> None:
-        """Read until nothing waits any more; the stream itself ends the waiting."""
+        """Read until nothing waits any more; the stream itself ends the waiting.
+
+        It is told of the first reading even if that has nothing new, and of a reason once.
+        """
         agent = self._key[0]
+        told: Reading | None = None
         try:
             while stream.awaits_witness:
                 async with asyncio.timeout(MAX_READING):
                     reading = await in_thread(record.read, name="witness")
-                if reading.passages or reading.reason:
+                if reading.passages or told is None or reading.reason != told.reason:
                     self._report(agent, reading)
+                    told = reading
                 if stream.awaits_witness:
                     await asyncio.sleep(READ_EVERY)
         except TimeoutError:

@@ -27,7 +27,7 @@ def witness_of(
 ) -> SecondWitness:
     heard = SecondWitness()
     heard.open(WitnessOpened(0.0, "%0", "agent", "transcript", lag=0.5, policy=policy))
-    heard.send(message)
+    heard.send("m1", message)
     for reported in reports:
         heard.hear(reported)
     return heard
@@ -179,17 +179,155 @@ def test_an_answer_in_parts_around_tools_keeps_its_order() -> None:
 
 
 def test_two_answers_read_at_once_each_have_their_record() -> None:
-    heard = witness_of(report("*One* it is."), report("*Two* it is.", message="and the other one?"))
-    screen = answer(["One it is."])
-    screen.passages += answer(["Two it is."], message="and the other one?").passages
+    heard = witness_of(report("*One* it is indeed."), report("*Two* it is indeed.", message="and the other one?"))
+    screen = answer(["One it is indeed."])
+    screen.passages += answer(["Two it is indeed."], message="and the other one?").passages
     heard.compare(screen)
-    assert lines(screen) == ["*One* it is.", "*Two* it is."]
+    assert lines(screen) == ["*One* it is indeed.", "*Two* it is indeed."]
+
+
+# What the screen has lost
+
+FIRST, SECOND, THIRD = "first of all", "and the second one", "the third one, too"
+LOST = (report("*One* it is indeed.", message=FIRST), report("*Two* it is indeed.", message=SECOND),
+        report("*Three* it is indeed.", message=THIRD))  # fmt: skip
+
+
+def three_asked(*reports: WitnessReported) -> SecondWitness:
+    heard = witness_of(message=FIRST)
+    heard.send("m2", SECOND)
+    heard.send("m3", THIRD)
+    for message_id in ("m1", "m2", "m3"):
+        heard.submit(message_id)
+    for reported in reports:
+        heard.hear(reported)
+    return heard
+
+
+def shown(*asked: tuple[str, str, list[str]]) -> Answer:
+    """Return what the screen showed of messages and their answers."""
+    passages: list[Passage] = []
+    for message_id, message, answered in asked:
+        passages += [Passage("injected", [message], message_id), Passage("text", answered)]
+    return Answer(passages)
+
+
+def kinds(compared: Answer) -> list[tuple[str, str | None, list[str]]]:
+    """Return what is said, and which message is shown where."""
+    return [
+        (passage.kind, passage.message_id, passage.lines)
+        for passage in compared.passages
+        if passage.kind in {"injected", "text"} and passage.lines
+    ]
+
+
+def test_a_line_that_was_painted_over_is_said() -> None:
+    heard, screen = witness_of(report(SOURCE)), answer(SHOWN[:3])
+    heard.compare(screen, [("  a | b", "  1 | 2")])
+    assert lines(screen) == SOURCE.split("\n")
+    assert (verdict(screen).outcome, verdict(screen).absent) == ("repaired", 0)
+    assert {passage.witnesses for passage in screen.passages if passage.kind == "text"} == {("screen", "transcript")}
+
+
+def test_an_answer_that_was_painted_over_whole_is_said() -> None:
+    heard, screen = witness_of(report(SOURCE)), answer()
+    heard.compare(screen, [("● Use this:",), ("  make all",), ("  a | b", "  1 | 2")])
+    assert lines(screen) == SOURCE.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("reported", "on_screen", "painted_over"),
+    [
+        (report(SOURCE), [], [("● Use this:",), ("  make all",)]),
+        (report(SOURCE), [], [("● Use this: make all a | b 1 | 2 and more",)]),
+        (report("It is 42."), [], [("● It is 421.",)]),
+        (report("Go on.\nrm -rf"), ["Go on."], [("● rm -r",)]),
+        (report("Yes, it is the first."), ["No, it is not."], [("● Yes, it is the first.",)]),
+        (report("Use **this**.", ended=False), [], [("● Use this.",)]),
+        (report("Use **this** now.", message="another question"), [], [("● Use this now.",)]),
+    ],
+    ids=["a part", "in a row", "42", "a beginning", "the screen says otherwise", "not ended", "another message"],
+)
+def test_what_was_painted_over_is_no_word_of_another_answer(
+    reported: WitnessReported, on_screen: list[str], painted_over: list[tuple[str, ...]]
+) -> None:
+    heard, screen = witness_of(reported), answer(on_screen)
+    heard.compare(screen, painted_over)
+    assert [line for line in lines(screen) if line] == on_screen
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ([("m1", FIRST, ["One it is indeed.", "Two it is indeed."]), ("m3", THIRD, ["Three it is indeed."])], {"m2"}),
+        ([("m2", SECOND, ["Two it is indeed."]), ("m3", THIRD, ["Three it is indeed."])], {"m1"}),
+        ([("m1", FIRST, ["One it is indeed."]), ("m2", SECOND, ["Two it is indeed.", "Three it is indeed."])], {"m3"}),
+        ([("m1", FIRST, [])], {"m2", "m3"}),
+    ],
+    ids=["between two", "before all", "behind all", "all but one"],
+)
+def test_a_lost_echo_is_said_where_the_record_has_its_message(
+    asked: list[tuple[str, str, list[str]]], told: set[str]
+) -> None:
+    heard, screen = three_asked(*LOST), shown(*asked)
+    over = [("● One it is indeed.",), ("● Two it is indeed.",), ("● Three it is indeed.",)]
+    assert heard.compare(screen, over, {"m1", "m2", "m3"}) >= told
+    assert kinds(screen) == [
+        ("injected", "m1", [FIRST]), ("text", None, ["*One* it is indeed."]),
+        ("injected", "m2", [SECOND]), ("text", None, ["*Two* it is indeed."]),
+        ("injected", "m3", [THIRD]), ("text", None, ["*Three* it is indeed."]),
+    ]  # fmt: skip
+
+
+def test_a_message_that_waits_in_the_record_has_not_the_answer_to_the_one_before() -> None:
+    asked = WitnessReported(1.0, "%0", "agent", (WitnessPassage("person", FIRST), WitnessPassage("person", SECOND)))
+    answered = WitnessReported(
+        2.0, "%0", "agent", (WitnessPassage("agent", "*One* it is indeed."), WitnessPassage("end"))
+    )
+    heard, screen = three_asked(asked, answered), shown(("m1", FIRST, ["One it is indeed."]))
+    assert not heard.compare(screen, (), {"m1", "m2", "m3"}) & {"m2", "m3"}
+    assert kinds(screen) == [("injected", "m1", [FIRST]), ("text", None, ["One it is indeed."])]
+
+
+def test_what_is_left_of_a_lost_echo_is_no_answer() -> None:
+    heard = three_asked(*LOST)
+    screen = shown(
+        ("m1", FIRST, ["One it is indeed.", "the second one", "Two it is indeed."]),
+        ("m3", THIRD, ["Three it is indeed."]),
+    )
+    heard.compare(screen, (), {"m1", "m2", "m3"})
+    assert lines(screen) == ["*One* it is indeed.", "*Two* it is indeed.", "*Three* it is indeed."]
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        report("*Two* it is not.", message=SECOND),
+        report("*Two* it is indeed.\nAnd rm -rf.", message=SECOND),
+        report("*Two* it is indeed.", message="what nobody sent"),
+        report("*Two* it is indeed.", message=SECOND, ended=False),
+    ],
+    ids=["other words", "appended", "another message", "not ended"],
+)
+def test_a_lost_echo_is_not_said_where_the_screen_did_not_show_its_answer(reported: WitnessReported) -> None:
+    heard = three_asked(LOST[0], reported, LOST[2])
+    screen = shown(("m1", FIRST, ["One it is indeed."]), ("m3", THIRD, ["Three it is indeed."]))
+    heard.compare(screen, [("● Two it is indeed.",)], {"m1", "m2", "m3"})
+    assert lines(screen) == ["*One* it is indeed.", "*Three* it is indeed."]
+    assert "m2" not in {passage.message_id for passage in screen.passages}
+
+
+def test_a_turn_waits_for_the_answers_to_all_messages_that_were_submitted() -> None:
+    heard = three_asked(*LOST[:2])
+    assert heard.must_wait(2.0)
+    heard.hear(LOST[2])
+    assert not heard.must_wait(2.1)
 
 
 @pytest.mark.requirement("AGT-03a")
 def test_a_stop_hooks_answer_is_a_witness_like_any_other() -> None:
     heard = SecondWitness()
-    heard.send("do it please")
+    heard.send("m1", "do it please")
     heard.hear_hook(SOURCE)
     said = compared(heard, answer(["I look first."], Passage("activity", ["Bash(ls)"]), SHOWN))
     assert lines(said) == ["I look first.", *SOURCE.split("\n")]
@@ -270,6 +408,33 @@ def test_a_turn_waits_no_longer_than_the_lag_of_its_witness() -> None:
     assert talk.pane.said() == ["It works."]
     assert [(event.outcome, event.reason) for event in events(talk, WitnessCompared)] == [("silent", "late")]
     assert not events(talk, Gap)
+
+
+def test_a_turn_waits_for_a_record_that_is_not_there_yet_and_only_once() -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4, under_way=1.5)
+    waited = []
+    for _ in range(2):
+        until_awaited(talk, "It works.")
+        began = talk.pane.now
+        told = WitnessReported(talk.pane.now, "%0", "agent", (), "no_record")
+        talk.pane.events += talk.pane.stream.apply(told)
+        while talk.pane.stream.awaits_witness:
+            talk.pane.rests(0.05)
+        waited.append(talk.pane.now - began)
+    assert waited[0] >= 1.45
+    assert waited[1] == 0
+
+
+def test_a_turn_waits_longer_for_a_record_that_was_not_read() -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4, under_way=1.5)
+    until_awaited(talk, "It works.")
+    talk.pane.rests(1.0)
+    assert talk.pane.stream.awaits_witness
+    hears(talk)
+    assert not talk.pane.stream.awaits_witness
+    assert talk.pane.said() == ["It works."]
 
 
 @pytest.mark.parametrize("after", [0.0, 0.3, 1.0, 2.3])

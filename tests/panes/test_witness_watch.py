@@ -54,7 +54,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Have no process looked at; return what was opened."""
     opened: list[tuple[str, int]] = []
     records = {
-        101: Record([Reading(), Reading((WitnessPassage("agent", "Fine."),))]),
+        101: Record([Reading(), Reading(), Reading((WitnessPassage("agent", "Fine."),))]),
         102: Record([Reading(reason="several")]),
     }
 
@@ -80,12 +80,12 @@ async def test_a_record_is_opened_for_a_known_agent_and_read_while_a_turn_waits(
     watching.look(stream, 101)
     await wait_until_async(lambda: len(stream.told) == 1)
     assert stream.told == [WitnessOpened(1.0, "%0", "claude", "transcript", 0.6, "verify", under_way=3.0)]
-    stream.waits = 1
+    stream.waits = 2
     watching.look(stream, 101)
     await wait_until_async(lambda: not stream.awaits_witness)
-    [reported] = stream.told[1:]
-    assert isinstance(reported, WitnessReported)
-    assert reported.passages == (WitnessPassage("agent", "Fine."),)
+    reports = [entry for entry in stream.told if isinstance(entry, WitnessReported)]
+    # The first reading is told of in any case, and then only what is new.
+    assert [entry.passages for entry in reports] == [(), (WitnessPassage("agent", "Fine."),)]
     assert opened == [("claude", 101)]
     watching.close()
 

@@ -1,13 +1,11 @@
 """Two Claude Codes and a Codex in a relay: what each received is what the models of the others streamed.
 
 They are taken from PATH, or from where $STREAMRELAY_CLAUDE and $STREAMRELAY_CODEX say; without them this is skipped.
-Each has a model of its own on loopback, an empty home and an invalid key. The models think before they answer, as real
-ones do: one that answers at once makes Claude Code 2.1.332 lose rows of its own transcript, which no reader of the
-screen can have.
+Each has a model of its own on loopback, an empty home and an invalid key. The models answer at once, which makes Claude
+Code 2.1.332 lose rows of its own transcript (docs/decisions/0044).
 """
 
 import contextlib
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -25,8 +23,6 @@ from tests.service.conftest import journaled
 CAST = {"Ann": "claude", "Bob": "claude", "Eve": "codex"}
 TURNS = 30
 """Answers, each of which reaches the two other participants."""
-THINKS = 1.5
-"""Seconds before a model answers."""
 LIVE_PATIENCE = 600.0
 CODE = "```python\ndef turn_{0}(rows):\n    for row in rows:\n        if row.age > {0}:\n            yield row\n```"
 TABLE = "| program | bytes | turn |\n|---|---|---|\n| `cat` | 120 | {0} |\n| ink | 9100 | {0} |"
@@ -45,7 +41,6 @@ class Speaker:
         self.streamed: list[str] = []
 
     def decide(self, _: ModelRequest) -> ModelReply:
-        time.sleep(THINKS)  # in the thread of this request
         number = len(self.streamed)
         self.streamed.append(f"{self.name} {number}: {LAYOUTS[number % len(LAYOUTS)].format(number)}")
         return ModelReply(self.streamed[-1])

@@ -8,7 +8,7 @@ the transcript shows it, whole or as that same placeholder. What a person types 
 vanishes from the composer and appears above it was submitted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
 from streamrelay.delta.layout.composer import ComposerReader
@@ -88,6 +88,22 @@ class Conversation:
     def _pasted(self) -> OutstandingMessage | None:
         """The first message that is being pasted."""
         return next((sent for sent in self._sent if sent.phase == "pasting"), None)
+
+    @property
+    def painted_over(self) -> Sequence[Sequence[str]]:
+        """The paragraphs that stood on the screen since the last turn was over, and were painted over."""
+        return self._document.painted_over.paragraphs()
+
+    @property
+    def outstanding(self) -> Set[str | None]:
+        """The messages that the transcript is to show."""
+        return {sent.message_id for sent in self._sent if not sent.abandoned}
+
+    def account_for(self, message_ids: Set[str | None]) -> None:
+        """Wait no longer for messages that are known to be answered, though the transcript lost them."""
+        for sent in [sent for sent in self._sent if sent.message_id in message_ids]:
+            self._sent.remove(sent)
+            self._answered = sent
 
     @property
     def last_line(self) -> str:

@@ -26,6 +26,7 @@ from streamrelay.delta.layout.scrolling import (
 from streamrelay.delta.layout.side_panel import transcript_edge
 from streamrelay.delta.layout.viewport import MessageIn, Viewport
 from streamrelay.delta.transcript.line_joining import right_edge, without_cut_off
+from streamrelay.delta.transcript.painted_over import PaintedOver
 from streamrelay.delta.transcript.resize_merge import Sized, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
@@ -82,6 +83,8 @@ class Document:
         self._viewport = Viewport()
         self.answers = True
         """Whether rows that vanish may be part of an answer. Between turns they are a panel, or old rows."""
+        self.painted_over = PaintedOver()
+        """What stood on the screen since the last mark, and stands there no longer."""
         self._painted_anew = False
         """Whether the screen was resized during an answer, so that the program paints all of it again."""
         self._seams: list[_Seam] = []
@@ -126,6 +129,8 @@ class Document:
             return
         before = self._screen
         self._follow(frame)
+        if self.answers and before is not self._screen:
+            self.painted_over.look(before[frame.scrolled :], self._screen)
         if frame.alternate:
             return
         if self._left and self._seams:
@@ -200,6 +205,7 @@ class Document:
         self._painted_anew = self._is_leftover = False
         self._seams.clear()
         self._left = 0
+        self.painted_over.forget(self._screen)
         last, wiped = self._last_mark, self._last_mark.wiped
         if last.generation != self._generation:
             rows = [*wiped, *last.above[: last.height], *last.screen]

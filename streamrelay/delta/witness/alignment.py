@@ -3,8 +3,9 @@
     align(["Fine:", "• one"], source_lines(["Fine:\\n\\n- one"]))  ->  every source line is shown, no line is extra
 
 A source line counts as *shown* where the screen's lines spell it, whole and in order. A source line that they do not
-spell may stand among the rows that the reader left out (`aside`), or where the screen had a gap; otherwise it is
-*absent*, and a reader that trusts the screen leaves it out. A screen line that no source line spells is *extra*.
+spell may stand among the rows that the reader left out (`aside`), among rows that were painted over, or where the
+screen had a gap; otherwise it is *absent*, and a reader that trusts the screen leaves it out. A screen line that no
+source line spells is *extra*.
 
 The work is bounded: a source line is searched for in the next `WINDOW` characters only.
 """
@@ -29,7 +30,9 @@ _LOOK_AHEAD: Final = 3
 MAX_ROUNDS: Final = 20
 """Times that dropping one line may make another one partial, before nothing is taken for shown."""
 
-State = Literal["shown", "aside", "neutral", "absent"]
+State = Literal["shown", "aside", "painted_over", "neutral", "absent"]
+_BETWEEN: Final = "\u00b6"
+"""Stands between two paragraphs that were painted over, so that no line reads from one into the other."""
 
 
 @dataclass(slots=True)
@@ -51,7 +54,7 @@ class Alignment:
     @property
     def is_whole(self) -> bool:
         """Whether the screen showed every source line, and nothing else."""
-        return not self.extra and not any(state in {"absent", "aside"} for state in self.states)
+        return not self.extra and all(state in {"shown", "neutral"} for state in self.states)
 
 
 @dataclass(slots=True)
@@ -120,9 +123,45 @@ class _Screen:
         """Return the position behind a line."""
         return self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
 
+    def has(self, line: SourceLine) -> bool:
+        """Tell whether some whole lines, wherever they stand, spell a source line."""
+        for form in line.forms:
+            starts = self.whole_lines(form)
+            if len(form) >= SHORT:
+                starts = [*starts, *self._by_head.get(form[:SHORT], [])[-MAX_TRIES:]]
+            for start in starts:
+                stop = start + len(form)
+                ends = self.end_of(self.line_at(stop - 1)) == stop
+                if ends and self.text.startswith(form, start) and _reads(self, line, start, form):
+                    return True
+        return False
 
-def align(screen_lines: Sequence[str], source: Sequence[SourceLine], aside: Sequence[str] = ()) -> Alignment:
-    """Align source lines with screen lines; `aside` are the rows that the reader left out, in any order."""
+
+class PaintedOverText:
+    """The paragraphs that a program painted and then painted over, as a text that is made when it is asked for."""
+
+    def __init__(self, paragraphs: Sequence[Sequence[str]] = ()) -> None:
+        self._paragraphs = paragraphs
+        self._screen: _Screen | None = None
+
+    def has(self, line: SourceLine) -> bool:
+        """Tell whether whole rows of one paragraph spell a source line."""
+        if self._screen is None:
+            rows = [row for paragraph in self._paragraphs for row in (*paragraph, _BETWEEN)]
+            self._screen = _Screen(rows)
+        return self._screen.has(line)
+
+
+def align(
+    screen_lines: Sequence[str],
+    source: Sequence[SourceLine],
+    aside: Sequence[str] = (),
+    painted_over: PaintedOverText | None = None,
+) -> Alignment:
+    """Align source lines with screen lines.
+
+    `aside` are the rows that the reader left out, in any order; `painted_over` is what stood on the screen before.
+    """
     screen = _Screen(screen_lines)
     left_out = normal("".join(aside))
     spans = _find_all(screen, source)
@@ -134,6 +173,7 @@ def align(screen_lines: Sequence[str], source: Sequence[SourceLine], aside: Sequ
     extra = frozenset(
         row for row in range(len(screen_lines)) if screen.end_of(row) > screen.starts[row] and not covered[row]
     )
+    out_of_place = PaintedOverText([[screen_lines[row]] for row in sorted(extra)])
     states: list[State] = []
     places: list[int] = []
     ends: list[int] = []
@@ -149,6 +189,8 @@ def align(screen_lines: Sequence[str], source: Sequence[SourceLine], aside: Sequ
             state = "neutral"
         elif any(len(form) >= MIN_ASIDE and form in left_out for form in line.forms):
             state = "aside"
+        elif painted_over is not None and (painted_over.has(line) or out_of_place.has(line)):
+            state = "painted_over"
         else:
             state = "absent"
         states.append(state)

@@ -1,7 +1,7 @@
 """One record of an answer beside the lines that the screen showed: what both have, and what is said of it. Pure."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from streamrelay.delta.layout.rows import PaintedRow
@@ -21,11 +21,22 @@ MAX_BESIDE: Final = 240
 _SCREEN: Final[tuple[WitnessName, ...]] = ("screen",)
 
 
-_KINDS: Final[dict[Rule, Kind]] = {"not_in_record": "activity", "leftover": "unsaid"}
+_KINDS: Final[dict[Rule, Kind]] = {
+    "not_in_record": "activity", "leftover": "unsaid", "echo_again": "unsaid", "echo_lost": "injected",
+}  # fmt: skip
 _NEAR: Final = 20
 MAX_REPEATED: Final = 2_000
 MAX_COMPARED: Final = 100_000
 """Pairs of lines that are compared in one place where the screen has a gap."""
+
+
+class AskedMessage(NamedTuple):
+    """A message that was sent to the agent."""
+
+    message_id: str
+    text: str
+    form: str
+    """Its normal form."""
 
 
 class _Said(NamedTuple):
@@ -34,6 +45,7 @@ class _Said(NamedTuple):
     text: str
     witnesses: tuple[WitnessName, ...]
     rule: Rule
+    message_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -47,6 +59,13 @@ class Record:
     """Whether nothing more belongs to the answer."""
     is_matched: bool
     """Whether it is known to answer the message that was sent."""
+    lost: dict[int, AskedMessage] = field(default_factory=dict)
+    """Messages that the screen does not show, each with the number of the first of the answers to it."""
+
+    @property
+    def witnesses(self) -> tuple[WitnessName, ...]:
+        """All witnesses of the answers."""
+        return tuple(dict.fromkeys(name for names in self.names for name in names))
 
 
 class Comparison:
@@ -60,24 +79,43 @@ class Comparison:
         alignment: Alignment,
         *,
         has_gap: bool,
+        messages: Sequence[AskedMessage] = (),
     ) -> None:
+        """Compare; rows that spell a part of one of the `messages` are what is left of its echo."""
         self.alignment = alignment
         self._record, self._source, self._lines = record, source, lines
         self._has_gap = has_gap
         shared = alignment.shown_characters
+        is_torn = bool(record.lost) or self.count("painted_over") > 0
+        self._echoes = self._rests_of(messages) if is_torn else frozenset[int]()
+        whole = alignment.screen_characters - sum(len(normal(lines[row])) for row in self._echoes)
         # A hook may tell only the end of what the screen shows.
-        whole = alignment.screen_characters
         if record.names[-1] == ("hook",) and not record.is_whole:
             whole = min(whole, alignment.source_characters)
         self.is_trusted = shared >= MIN_SHARED * whole if whole else has_gap and record.is_matched
         if record.is_whole and record.is_matched and not self.count("absent"):
             beside = alignment.screen_characters - shared
             self.is_trusted = self.is_trusted or (shared >= MIN_IDENTIFIED and beside <= MAX_BESIDE)
+            self.is_trusted = self.is_trusted or self._was_painted(messages)
         looks = self.is_trusted and has_gap and (record.is_matched or shared >= MIN_IDENTIFIED)
         self._fills, self._pieces = self._look_into_gaps() if looks else (set[int](), set[int]())
         self.extra = len(alignment.extra) - len(self._pieces)
         self.filled = len(self._fills)
         self.absent = self.count("absent") - self.filled
+
+    def _was_painted(self, messages: Sequence[AskedMessage]) -> bool:
+        """Tell whether all of the record stood on the screen, and nothing that stands there contradicts it."""
+        if not self.count("painted_over") or self.alignment.extra != self._echoes:
+            return False
+        said = [form for line in self._source for form in line.forms[:1]]
+        # What stands in a message may have been its echo.
+        own = [form for form in said if not any(form in message.form for message in messages)]
+        return sum(map(len, own)) >= MIN_IDENTIFIED
+
+    def _rests_of(self, messages: Sequence[AskedMessage]) -> frozenset[int]:
+        """Return the screen lines besides the record that spell a part of a message: what is left of its echo."""
+        forms = {row: normal(self._lines[row]) for row in self.alignment.extra}
+        return frozenset(row for row, form in forms.items() if any(form in message.form for message in messages))
 
     def count(self, state: str) -> int:
         """Return how many source lines fared so."""
@@ -86,7 +124,12 @@ class Comparison:
     @property
     def _demotes(self) -> bool:
         """Whether the record is known to hold the whole answer: what else the screen shows is no part of it."""
-        return self.is_trusted and self._record.is_whole and self._record.is_matched and not self.absent
+        return self.is_complete and self._record.is_matched
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole record is believed."""
+        return self.is_trusted and self._record.is_whole and not self.absent
 
     @property
     def outcome(self) -> WitnessOutcome:
@@ -136,7 +179,8 @@ class Comparison:
     def _is_used(self) -> list[bool]:
         """Tell for each source line whether it is said: a neutral one where both its neighbours are."""
         states = self.alignment.states
-        used = [state in {"shown", "aside"} or number in self._fills for number, state in enumerate(states)]
+        said = {"shown", "aside", "painted_over"}
+        used = [state in said or number in self._fills for number, state in enumerate(states)]
         before, after = [True] * len(states), [True] * len(states)
         last = True
         for number, state in enumerate(states):
@@ -157,22 +201,38 @@ class Comparison:
         leading: list[_Said] = []
         current: list[_Said] | None = None
         message = -1
+        lost = dict(self._record.lost)
         for number, (line, used) in enumerate(zip(self._source, self._is_used(), strict=True)):
             if not used:
                 continue
-            names = self._record.names[line.message]
-            is_filled = number in self._fills
-            said = _Said(line.text, names, "filled") if is_filled else _Said(line.text, (*_SCREEN, *names), "witnessed")
+            said = [self._said(number)]
+            if line.message in lost:
+                # The answers before it are over: they end where the screen goes on, or with what it shows of them.
+                sent = lost.pop(line.message)
+                echo = [
+                    _Said(text, self._record.names[line.message], "echo_lost", sent.message_id)
+                    for text in sent.text.split("\n")
+                ]
+                said = [*echo, *said]
             if self.alignment.states[number] == "shown":
                 current = slots.setdefault(self.alignment.places[number], [])
                 message = line.message
-                current += [*leading, said]
+                current += [*leading, *said]
                 leading = []
             elif current is None or line.message != message:
-                leading.append(said)
+                leading += said
             else:
-                current.append(said)
+                current += said
         return slots, leading
+
+    def _said(self, number: int) -> _Said:
+        """Return how a source line is said."""
+        line = self._source[number]
+        names = self._record.names[line.message]
+        if number in self._fills:
+            return _Said(line.text, names, "filled")
+        is_over = self.alignment.states[number] == "painted_over"
+        return _Said(line.text, (*_SCREEN, *names), "painted_over" if is_over else "witnessed")
 
     def merged(self, part: Sequence[Passage]) -> list[Passage]:
         """Return the passages with the agent's source in place of the lines that the screen showed of it."""
@@ -193,6 +253,8 @@ class Comparison:
                 said.append(passage)
             if number == last and rest:
                 said += _grouped(rest, ())
+        if last < 0:
+            said += _grouped(rest, ())
         return said
 
     def _merged_text(self, passage: Passage, first: int, slots: dict[int, list[_Said]]) -> list[Passage]:
@@ -203,14 +265,15 @@ class Comparison:
                 lines += slots[number]
             elif number in self._pieces and self._fills:
                 lines.append(_Said(line, _SCREEN, "leftover"))
+            elif number in self._echoes and self._demotes:
+                lines.append(_Said(line, _SCREEN, "echo_again"))
             elif number in self.alignment.extra:
                 lines.append(_Said(line, _SCREEN, rule))
         return _grouped(lines, passage.rows)
 
     def verified(self, part: Sequence[Passage]) -> list[Passage]:
         """Return the passages with the screen's own lines, each with its witnesses."""
-        names = tuple(dict.fromkeys(name for names in self._record.names for name in names))
-        both = (*_SCREEN, *names) if self.is_trusted else _SCREEN
+        both = (*_SCREEN, *self._record.witnesses) if self.is_trusted else _SCREEN
         said: list[Passage] = []
         first = 0
         for passage in part:
@@ -229,12 +292,14 @@ class Comparison:
 def _grouped(lines: Sequence[_Said], rows: Sequence[PaintedRow]) -> list[Passage]:
     """Return passages of consecutive lines of one kind."""
     passages: list[Passage] = []
-    for text, names, rule in lines:
-        if passages and (passages[-1].witnesses, passages[-1].rule) == (names, rule):
-            passages[-1].lines.append(text)
+    for text, names, rule, message_id in lines:
+        last = passages[-1] if passages else None
+        if last is not None and (last.witnesses, last.rule, last.message_id) == (names, rule, message_id):
+            last.lines.append(text)
         else:
             kind: Kind = _KINDS.get(rule, "text")
-            passages.append(Passage(kind, [text], rule=rule, rows=rows if not passages else (), witnesses=names))
+            shown = rows if last is None else ()
+            passages.append(Passage(kind, [text], message_id, rule=rule, rows=shown, witnesses=names))
     return passages
 
 

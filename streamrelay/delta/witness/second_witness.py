@@ -4,6 +4,10 @@ The screen stays the judge of what is true: a word of the agent's own record ent
 showed it, or where the screen is known to have had a gap. So a transcript of another session, a stale one or a forged
 one changes nothing but the verdict.
 
+A program can paint over rows of its answers and lose them. They count as shown, if the record that has them is known to
+answer the message, and nothing on the screen contradicts it. The echo of a message can be lost likewise. Where the
+record has such a message between two others that the screen shows, its answer is said between theirs.
+
     outcome    the record against the screen                             policy `prefer` says
     agrees     every line stands on both                                 the agent's source
     repaired   the screen had a gap, left a line out or showed chrome    the agent's source; chrome becomes `activity`
@@ -13,15 +17,16 @@ one changes nothing but the verdict.
 Policy `verify` always says the screen's lines, with the same verdict.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from streamrelay.delta.inputs import WitnessOpened, WitnessReported
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import Answer, Passage
-from streamrelay.delta.witness.alignment import align
-from streamrelay.delta.witness.comparison import MIN_IDENTIFIED, Comparison, Record
+from streamrelay.delta.witness.alignment import PaintedOverText, align
+from streamrelay.delta.witness.comparison import MIN_IDENTIFIED, AskedMessage, Comparison, Record
 from streamrelay.delta.witness.source import normal, source_lines
 from streamrelay.events import WitnessCompared, WitnessName, WitnessOutcome
 
@@ -44,6 +49,30 @@ class _Turn:
     at: float = 0.0
     """When something of it was said last (Unix time); 0 where the record does not say."""
 
+    @property
+    def is_passed(self) -> bool:
+        """Whether, once another turn follows, the answer to its message is not known to be all here."""
+        return self.message is not None and not self.ended
+
+
+class _Stretch(NamedTuple):
+    """A part of an answer, and the turn of the record that it is compared with."""
+
+    part: list[Passage]
+    turn: _Turn | None = None
+    is_matched: bool = False
+    """Whether the turn's message is known to be the one that the part answers."""
+    is_joined: bool = False
+    """Whether it begins with the answer to an earlier message, which the record has behind the turn's message."""
+
+
+@dataclass(slots=True)
+class _Besides:
+    """What the screen showed besides the part that is compared."""
+
+    painted_over: PaintedOverText
+    messages: list[AskedMessage]
+
 
 class SecondWitness:
     """The second witness of one pane."""
@@ -52,9 +81,17 @@ class SecondWitness:
         self.due: float | None = None
         """When the wait for the witness ends (stream time); None if the stream does not wait."""
         self._waits_since = 0.0
+        self._heard_at = 0.0
+        """When the record was read last (stream time)."""
+        self._is_given_up = False
+        """Whether a turn has waited in vain for a record to be there."""
         self._opened: WitnessOpened | None = None
         self._turns: list[_Turn] = []
         self._messages: list[str] = []
+        """The messages since the last answer that was compared, in normal form."""
+        self._sent: list[AskedMessage] = []
+        """The messages whose answers were not compared yet."""
+        self._submitted: list[str] = []
         self._hook = ""
         self._reason = ""
         self._since = 0.0
@@ -67,16 +104,25 @@ class SecondWitness:
         self._opened = None if opened.policy == "off" else opened
         self._reason = opened.reason
         self._turns.clear()
+        self._is_given_up = False
         self.due = None
 
-    def send(self, text: str) -> None:
+    def send(self, message_id: str, text: str) -> None:
         """Note a message to the agent: its answer is reported behind it."""
-        self._messages = [*self._messages[1 - MAX_TURNS :], normal(text)]
+        sent = AskedMessage(message_id, text, normal(text))
+        self._messages = [*self._messages[1 - MAX_TURNS :], sent.form]
+        self._sent = [*self._sent[1 - MAX_TURNS :], sent]
         self._hook = self._reason = ""
+
+    def submit(self, message_id: str) -> None:
+        """Note that a message was submitted: once the agent is idle, its record has the answer."""
+        self._submitted = [*self._submitted[1 - MAX_TURNS :], message_id]
 
     def hear(self, reported: WitnessReported) -> None:
         """Take what the agent's record says."""
         self._reason = reported.reason
+        self._heard_at = reported.t
+        self._is_given_up = self._is_given_up and not reported.passages
         self._since = reported.since
         for passage in reported.passages:
             if passage.speaker == "person":
@@ -102,24 +148,42 @@ class SecondWitness:
         """Tell whether a turn that is over by the screen waits for its witness.
 
         It waits for `lag` seconds at most, and for `under_way` seconds where the record has begun: a busy machine
-        writes late, and a record that has the message will have its answer.
+        writes late, and a record that has the message will have its answer. It waits as long where the record was not
+        read since the turn was over, because a busy machine reads late, too; and, once, where there is none yet.
         """
-        if self._opened is None or self._reason or self._is_settled:
+        is_missing = self._reason == "no_record" and not self._is_given_up
+        if self._opened is None or (self._reason and not is_missing) or self._is_settled:
             self.due = None
             return False
         if self.due is None:
             self._waits_since = now
         bound = self._opened.lag
-        if self._of_last_message:
+        if self._is_under_way or is_missing or self._heard_at < self._waits_since:
             bound = max(bound, self._opened.under_way)
         self.due = self._waits_since + bound
+        self._is_given_up = self._is_given_up or (is_missing and now >= self.due)
         return now < self.due
 
     @property
+    def _awaited(self) -> list[list[_Turn]]:
+        """For each message that was submitted and is not answered yet, the turns that may answer it."""
+        awaited = [sent.form for sent in self._sent if sent.message_id in self._submitted]
+        return [
+            [turn for turn in self._turns if turn.message is not None and _is_same(turn.message, form)]
+            for form in awaited
+        ]
+
+    @property
     def _is_settled(self) -> bool:
-        """Whether the record holds the whole answer to the last message."""
-        turns = self._of_last_message
-        return bool(turns) and turns[-1].ended
+        """Whether the record holds the whole answers to all messages that were submitted."""
+        awaited = self._awaited or [self._of_last_message]
+        return all(turns and turns[-1].ended for turns in awaited)
+
+    @property
+    def _is_under_way(self) -> bool:
+        """Whether the record has begun to answer the last message, or has its question."""
+        awaited = self._awaited
+        return bool(awaited[-1] if awaited else self._of_last_message)
 
     @property
     def _of_last_message(self) -> list[_Turn]:
@@ -133,40 +197,86 @@ class SecondWitness:
 
     # Comparing
 
-    def compare(self, answer: Answer) -> None:
-        """Compare an answer with what was reported of it, and say in it what the policy wants to be said."""
+    def compare(
+        self, answer: Answer, painted_over: Sequence[Sequence[str]] = (), outstanding: Set[str | None] = frozenset()
+    ) -> Set[str | None]:
+        """Compare an answer with what was reported of it, and say in it what the policy wants to be said.
+
+        `painted_over` are the paragraphs that stood on the screen since the answer before, and stand there no longer;
+        `outstanding` are the messages that the screen has not shown so far. Return those whose answers are said though
+        the screen has lost their echoes.
+        """
         self.due = None
         if self._opened is None and not self._hook:
             self._messages.clear()
-            return
+            self._sent.clear()
+            self._submitted.clear()
+            return frozenset()
+        besides = _Besides(PaintedOverText(painted_over), list(self._sent))
+        stretches = [_Stretch([]), *self._stretches(answer.passages)]
+        lost = self._lost(stretches)
+        used = [turn for stretch in stretches if (turn := stretch.turn) is not None]
+        self._forget(used[-1] if used else None)
+        last = max((number for number, stretch in enumerate(stretches) if _says(stretch.part)), default=-1)
         passages: list[Passage] = []
-        for stretch, record in self._stretches(answer.passages):
-            passages += self._judge(stretch, record)
+        for number, (stretch, turns) in enumerate(zip(stretches, lost, strict=True)):
+            passages += self._judge(stretch, turns, besides, with_hook=number == last)
         answer.passages = passages
         self._hook = self._reason = ""
         self._messages.clear()
+        echoed = {passage.message_id for passage in passages if passage.kind == "injected"}
+        self._sent = [sent for sent in self._sent if sent.message_id in outstanding - echoed]
+        return outstanding & echoed
 
-    def _stretches(self, passages: Sequence[Passage]) -> list[tuple[list[Passage], Record | None]]:
-        """Divide an answer where a message stands whose answer is in the record; return each part with its record."""
+    def _stretches(self, passages: Sequence[Passage]) -> list[_Stretch]:
+        """Divide an answer where a message stands whose answer is in the record.
+
+        A message that waited while the one before was answered can stand above that answer in the record: then both
+        are one stretch.
+        """
         sections: list[list[Passage]] = [[]]
         for passage in passages:
             if passage.kind in {"injected", "typed"}:
                 sections.append([])
             sections[-1].append(passage)
-        stretches: list[tuple[list[Passage], _Turn | None, bool]] = []
+        stretches: list[_Stretch] = []
         for number, section in enumerate(sections, 1):
             turn, is_matched = self._turn_of(section, is_last=number == len(sections))
-            if turn is None and stretches and stretches[-1][1] is not None:
-                stretches[-1][0].extend(section)
+            last = stretches[-1] if stretches else None
+            if turn is None and last is not None and last.turn is not None:
+                last.part.extend(section)
+            elif turn is not None and last is not None and last.turn is not None and last.turn.is_passed:
+                turn.answers[:0] = last.turn.answers
+                stretches[-1] = _Stretch([*last.part, *section], turn, is_matched, is_joined=True)
             else:
-                stretches.append((list(section), turn, is_matched))
-        used = [turn for _, turn, _ in stretches if turn is not None]
-        self._forget(used[-1] if used else None)
-        last = max((number for number, (part, _, _) in enumerate(stretches) if _says(part)), default=-1)
-        return [
-            (part, self._record(part, turn, matched, with_hook=number == last))
-            for number, (part, turn, matched) in enumerate(stretches)
-        ]
+                stretches.append(_Stretch(list(section), turn, is_matched))
+        return stretches
+
+    def _lost(self, stretches: Sequence[_Stretch]) -> list[list[tuple[AskedMessage, _Turn]]]:
+        """Return for each stretch the messages, with their turns, whose echoes the screen has lost behind it.
+
+        A record may have a message while the one before is still being answered: behind that, nothing is known.
+        """
+        echoed = {passage.message_id for stretch in stretches for passage in stretch.part}
+        missing = [sent for sent in self._sent if sent.message_id not in echoed]
+        lost: list[list[tuple[AskedMessage, _Turn]]] = [[] for _ in stretches]
+        matched = [number for number, stretch in enumerate(stretches) if stretch.is_matched]
+        begins = [self._position(stretches[number].turn) for number in matched]
+        is_known = True
+        for position, turn in enumerate(self._turns):
+            number = bisect_right(begins, position) - 1
+            sent = next((one for one in missing if turn.message and _is_same(turn.message, one.form)), None)
+            is_used = number >= 0 and begins[number] == position
+            is_known = (is_known or is_used) and turn.ended and any(answer.strip() for answer in turn.answers)
+            if is_used or sent is None or not is_known:
+                continue
+            missing.remove(sent)
+            behind = matched[number + 1] - 1 if number + 1 < len(matched) else len(stretches) - 1
+            lost[behind].append((sent, turn))
+        return lost
+
+    def _position(self, turn: _Turn | None) -> int:
+        return next(number for number, one in enumerate(self._turns) if one is turn)
 
     def _turn_of(self, section: Sequence[Passage], *, is_last: bool) -> tuple[_Turn | None, bool]:
         """Return the turn of the record that a section is the answer of, and whether its message says so."""
@@ -194,42 +304,70 @@ class SecondWitness:
         rest = self._turns[number + 1 :]
         self._turns = rest if used.ended or rest else [_Turn()]
 
-    def _record(self, part: Sequence[Passage], turn: _Turn | None, matched: bool, *, with_hook: bool) -> Record | None:
+    def _record(
+        self, stretch: _Stretch, lost: Sequence[tuple[AskedMessage, _Turn]] = (), *, with_hook: bool
+    ) -> Record | None:
         by: WitnessName = "transcript" if self._opened is None else self._opened.by
+        turn = stretch.turn
         answers = [] if turn is None else [answer for answer in turn.answers if answer.strip()]
+        messages: dict[int, AskedMessage] = {}
+        for sent, other in lost:
+            messages[len(answers)] = sent
+            answers += [answer for answer in other.answers if answer.strip()]
         names: list[tuple[WitnessName, ...]] = [(by,)] * len(answers)
-        is_whole = turn is not None and turn.ended
+        is_whole = turn.ended and not stretch.is_joined if turn is not None else bool(lost)
         if with_hook and self._hook:
             if answers and answers[-1].strip("\n") == self._hook:
                 names[-1] = (by, "hook")
             elif not is_whole:
                 # A hook tells the last thing that was answered; whatever stands before a tool call is not in it.
-                is_whole = not answers and not any(passage.kind == "activity" for passage in part)
+                is_whole = not answers and not any(passage.kind == "activity" for passage in stretch.part)
                 answers, names = [*answers, self._hook], [*names, ("hook",)]
-        return Record(answers, names, is_whole, matched) if answers or turn is not None else None
+        if not answers and turn is None:
+            return None
+        return Record(answers, names, is_whole, stretch.is_matched or (turn is None and bool(lost)), messages)
 
-    def _judge(self, part: list[Passage], record: Record | None) -> list[Passage]:
+    def _judge(
+        self, stretch: _Stretch, lost: Sequence[tuple[AskedMessage, _Turn]], besides: _Besides, *, with_hook: bool
+    ) -> list[Passage]:
         """Return what is said of one part of an answer, and the verdict."""
+        part = stretch.part
+        record = self._record(stretch, with_hook=with_hook)
+        whole = self._record(stretch, lost, with_hook=with_hook) if lost else record
+        if lost and whole is not None and (compared := self._compared(part, whole, besides)) is not None:
+            comparison, said = compared
+            if comparison.is_complete:
+                return said
         if not _says(part):
-            return part
+            # The screen may have lost the whole answer.
+            compared = None if record is None else self._compared(part, record, besides)
+            return compared[1] if compared is not None and compared[0].is_complete else part
         if record is None or not record.answers:
             return part if self._opened is None else [*part, self._verdict("silent", (), reason=self._why_silent)]
-        names = tuple(dict.fromkeys(name for names in record.names for name in names))
-        if sum(map(len, record.answers)) > MAX_ANSWER:
-            return [*part, self._verdict("silent", names, reason="too_long")]
+        compared = self._compared(part, record, besides)
+        return (
+            [*part, self._verdict("silent", record.witnesses, reason="too_long")] if compared is None else compared[1]
+        )
+
+    def _compared(
+        self, part: list[Passage], record: Record, besides: _Besides
+    ) -> tuple[Comparison, list[Passage]] | None:
+        """Return how a record compares with a part, and what is said because of it; None for a record too long."""
         source = source_lines(record.answers)
-        if len(source) > MAX_LINES:
-            return [*part, self._verdict("silent", names, reason="too_long")]
+        if sum(map(len, record.answers)) > MAX_ANSWER or len(source) > MAX_LINES or not source:
+            return None
         lines = [line for passage in part if passage.kind == "text" for line in passage.lines]
         aside = [row.text for passage in part if passage.rule in _ASIDE for row in passage.rows]
         aside += [line for passage in part if passage.kind == "activity" for line in passage.lines]
-        alignment = align(lines, source, aside)
-        comparison = Comparison(record, source, lines, alignment, has_gap=any(one.kind == "gap" for one in part))
+        over = besides.painted_over if record.is_whole and record.is_matched else None
+        alignment = align(lines, source, aside, over)
+        has_gap = any(one.kind == "gap" for one in part)
+        comparison = Comparison(record, source, lines, alignment, has_gap=has_gap, messages=besides.messages)
         if self._opened is not None and self._opened.policy == "verify":
             said = comparison.verified(part)
         else:
             said = comparison.merged(part)
-        return [*said, self._verdict(comparison.outcome, names, comparison)]
+        return comparison, [*said, self._verdict(comparison.outcome, record.witnesses, comparison)]
 
     @property
     def _why_silent(self) -> str:
