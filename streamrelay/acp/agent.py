@@ -5,6 +5,7 @@
 Refusals of streamrelay are errors of the protocol with their code and hint as data.
 """
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
@@ -83,6 +84,7 @@ class TerminalAgent:
         self._allow_shell = allow_shell
         self._client: Client
         self._conversations: dict[str, PaneConversation] = {}
+        self._opening = asyncio.Lock()
 
     def on_connect(self, client: Client) -> None:
         """Take the client at the other end."""
@@ -159,14 +161,19 @@ class TerminalAgent:
         """Ignore an extension: there is none."""
 
     async def _converse(self, session: Session, *, replay: bool = False) -> PaneConversation:
-        if (before := self._conversations.pop(session.session, None)) is not None:
-            await before.close()
-        conversation = PaneConversation(
-            self._service, self._client, session, revive=self._revive, allow_shell=self._allow_shell
-        )
-        await conversation.open(replay=replay)
-        self._conversations[session.session] = conversation
-        return conversation
+        """Begin a conversation in place of the one before; one at a time, or two would follow the same pane."""
+        async with self._opening:
+            before = self._conversations.get(session.session)
+            if before is not None:
+                await before.close()
+            conversation = PaneConversation(
+                self._service, self._client, session, revive=self._revive, allow_shell=self._allow_shell,
+                messages=None if before is None else before.messages,
+            )  # fmt: skip
+            # Before it is open, so that a failure leaves no prompt behind that the next one would not take over.
+            self._conversations[session.session] = conversation
+            await conversation.open(replay=replay)
+            return conversation
 
     def _conversation(self, session_id: str) -> PaneConversation:
         try:

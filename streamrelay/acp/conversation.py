@@ -48,6 +48,8 @@ CANCEL_TIMEOUT = 10.0
 LOOK_EVERY = 2.0
 """Seconds between two looks for a dialog while a prompt is open: the same question twice makes one event."""
 PAGE = 1000
+MAX_OWN = 1000
+"""Messages of the client that are told from those of others by their ids."""
 _log = logging.getLogger(__name__)
 
 
@@ -84,21 +86,45 @@ class OpenPrompt:
             self.outcome.set_exception(error)
 
 
+class ClientMessages:
+    """The client's messages in one session; they outlive a conversation that another one replaces."""
+
+    def __init__(self) -> None:
+        self.own: dict[str, None] = {}
+        """The ids of the latest `MAX_OWN` messages."""
+        self.prompts: dict[str, OpenPrompt] = {}
+        """The open prompts by the id of their message."""
+
+    def add(self, message_id: str) -> None:
+        """Note a message."""
+        self.own[message_id] = None
+        while len(self.own) > MAX_OWN:
+            del self.own[next(iter(self.own))]
+
+
 class PaneConversation:
     """One ACP session: a pane, and the client that talks to it."""
 
     def __init__(
-        self, service: LiveService, client: Client, session: Session, *, revive: Revive, allow_shell: bool = False
+        self,
+        service: LiveService,
+        client: Client,
+        session: Session,
+        *,
+        revive: Revive,
+        allow_shell: bool = False,
+        messages: ClientMessages | None = None,
     ) -> None:
+        """`messages` are those of a closed conversation that this one replaces: its open prompts end here."""
+        self.messages = ClientMessages() if messages is None else messages
         self.session = session
         self._service = service
         self._client = client
         self._revive = revive
         self._allow_shell = allow_shell
-        self._own: set[str] = set()
-        self._updates = PaneUpdates(self._own)
+        self._updates = PaneUpdates(self.messages.own)
         self._thoughts = LiveThoughts()
-        self._prompts: dict[str, OpenPrompt] = {}
+        self._prompts = self.messages.prompts
         self._seq = 0
         self._tool_calls = itertools.count(1)
         self._asking: asyncio.Task[None] | None = None
@@ -119,9 +145,18 @@ class PaneConversation:
             await self._replay(self._seq)
         self._begin(self._follow())
         self._begin(self._show_live())
+        for prompt in list(self._prompts.values()):
+            await self._catch_up(prompt)
+
+    async def _catch_up(self, prompt: OpenPrompt) -> None:
+        """End a prompt of the conversation before whose last receipt came when neither followed the pane."""
+        for delivery in await self._ask(lambda service: service.get_delivery(prompt.message_id)):
+            await self._advance(
+                prompt, Receipt(message_id=prompt.message_id, state=delivery.state, reason=delivery.reason)
+            )
 
     async def close(self) -> None:
-        """Stop following the pane; a message that was sent stays on its way."""
+        """Stop following the pane; a message that was sent stays on its way, and its prompt open."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -130,7 +165,7 @@ class PaneConversation:
         """Deliver a prompt and return its stop reason; raises DeliveryFailed, DeliveryUnconfirmed and PaneGone."""
         message_id = f"acp-{secrets.token_hex(6)}"
         prompt = OpenPrompt(message_id, text)
-        self._own.add(message_id)
+        self.messages.add(message_id)
         self._prompts[message_id] = prompt
         watching = self._begin(self._look_for_dialogs())
         request = SendMessage(to=self.session_id, text=text, message_id=message_id, allow_shell=self._allow_shell)

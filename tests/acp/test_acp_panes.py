@@ -78,3 +78,20 @@ async def test_a_cancel_interrupts_a_turn_and_takes_back_what_is_not_typed(house
         await agent.cancel(session_id=session)
         assert await prompting == "cancelled"
         await wait_until_async(lambda: said(client.updates) == INTERRUPTED, PATIENCE)
+
+
+async def test_a_prompt_is_answered_though_its_session_is_opened_again_meanwhile(household):
+    household.start("Bob", "--works", "1", "--answer", "answer {number}")
+    client = RecordingClient()
+    async with connected(household, client, "Bob") as agent:
+        session = (await agent.new_session(cwd="/", mcp_servers=[])).session_id
+        prompting = asyncio.ensure_future(ask(agent, session, "work"))
+        await wait_until_async(lambda: household.heard("Bob") == ["work"], PATIENCE)
+        # Many at once: each takes the place of the one before, and the last alone follows the pane.
+        again = [agent.load_session(cwd="/", session_id=session, mcp_servers=[]) for _ in range(3)]
+        again += [agent.new_session(cwd="/", mcp_servers=[]) for _ in range(3)]
+        await asyncio.gather(*again)
+        assert await asyncio.wait_for(prompting, PATIENCE) == "end_turn"
+        client.take()
+        assert await ask(agent, session, "once more") == "end_turn"
+        assert said(client.take()) == "answer 2"
