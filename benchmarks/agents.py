@@ -260,7 +260,7 @@ def _table(title: str, figures: Sequence[Figures]) -> Table:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__, repetitions=1)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--agents", type=int, default=len(RECORDINGS), help="number of panes (%(default)s)")
     parser.add_argument("--seconds", type=float, default=8.0, help="seconds that each reader reads (%(default)s)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS), help="ways of reading (all)")

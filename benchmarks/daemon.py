@@ -243,7 +243,7 @@ def _table(figures: Sequence[Figure], events: int) -> Table:
 
 def options() -> argparse.ArgumentParser:
     """Return the options."""
-    parser = measuring.options(__doc__, repetitions=3)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--subscribers", type=int, nargs="+", default=[1, 10, 50], help="(%(default)s)")
     parser.add_argument("--events", type=int, default=20_000, help="(%(default)s)")
     return parser

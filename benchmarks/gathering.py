@@ -75,7 +75,7 @@ async def _hold(service: LocalService, folder: Path, name: str, arguments: argpa
     )
 
 
-async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> Lateness:
+async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> tuple[list[float], list[float]]:
     profile = parse_profile("sprite", PROFILE + _START, source="sprite.toml")
     with tempfile.TemporaryDirectory(prefix="streamrelay-") as name:
         folder = Path(name)
@@ -89,7 +89,7 @@ async def _measure(stage: Stage, count: int, arguments: argparse.Namespace) -> L
             tenures = 3 * SPEAKERS * (arguments.beats + 3) * arguments.interval
             async with asyncio.timeout(_STARTING + 2 * tenures):
                 events = await _all_of(service, {one.gathering for one in held})
-    return _lateness(count, events, arguments.interval)
+    return _lateness(events, arguments.interval)
 
 
 async def _all_of(service: LocalService, gatherings: set[str]) -> list[AnyEvent]:
@@ -104,7 +104,8 @@ async def _all_of(service: LocalService, gatherings: set[str]) -> list[AnyEvent]
     return events
 
 
-def _lateness(count: int, events: Iterable[AnyEvent], interval: float) -> Lateness:
+def _lateness(events: Iterable[AnyEvent], interval: float) -> tuple[list[float], list[float]]:
+    """Return the seconds by which each beat was late, and those until each that was typed was."""
     begun: dict[str, float] = {}
     waiting: dict[str, float] = {}
     late: list[float] = []
@@ -123,7 +124,7 @@ def _lateness(count: int, events: Iterable[AnyEvent], interval: float) -> Latene
                     typed.append(at - waiting.pop(gathering))
             case _:
                 pass
-    return Lateness(count, _sample(late), _sample(typed), len(late), len(late) - len(typed))
+    return late, typed
 
 
 def _sample(seconds: Iterable[float]) -> Sample:
@@ -132,11 +133,25 @@ def _sample(seconds: Iterable[float]) -> Sample:
 
 def measure(arguments: argparse.Namespace) -> Report:
     """Run everything the options ask for."""
-    rows = []
+    late: dict[int, list[float]] = {count: [] for count in arguments.gatherings}
+    typed: dict[int, list[float]] = {count: [] for count in arguments.gatherings}
     with Stage() as stage:
-        for count in arguments.gatherings:
-            progress(f"gathering: {count} at once")
-            rows.append(asyncio.run(_measure(stage, count, arguments)))
+        for number in range(arguments.repetitions):
+            for count in arguments.gatherings:
+                progress(f"gathering: {count} at once, {number + 1}")
+                of_late, of_typed = asyncio.run(_measure(stage, count, arguments))
+                late[count] += of_late
+                typed[count] += of_typed
+        rows = [
+            Lateness(
+                count,
+                _sample(late[count]),
+                _sample(typed[count]),
+                len(late[count]),
+                len(late[count]) - len(typed[count]),
+            )
+            for count in arguments.gatherings
+        ]
         machine = measuring.machine(stage.binary)
     return Report("gathering", machine, {"lateness": rows}, (_table(rows),))
 
@@ -163,7 +178,7 @@ def _table(rows: Sequence[Lateness]) -> Table:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--gatherings", type=int, nargs="+", default=[1, 5, 20], help="how many at once (%(default)s)")
     parser.add_argument("--beats", type=int, default=3, help="of each tenure (%(default)s)")
     parser.add_argument("--interval", type=float, default=1.5, help="seconds between two beats (%(default)s)")

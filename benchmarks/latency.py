@@ -171,7 +171,7 @@ def _pasted_table(pasted: Pasted) -> Table:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__, repetitions=3)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--lines", type=int, default=200, help="lines of one run (%(default)s)")
     parser.add_argument("--interval", type=float, default=0.05, help="seconds between two lines (%(default)s)")
     parser.add_argument("--deliveries", type=int, default=100, help="deliveries of the relay (%(default)s)")

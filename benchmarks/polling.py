@@ -1,4 +1,4 @@
-"""The same work heard by the stream and by polling, in one run: what each costs, how late it is, what it gets wrong.
+"""The same work heard by the stream and by polling, in turns: what each costs, how late it is, what it gets wrong.
 
 Many panes, most of them quiet at any moment as those of agents are, print now and then what programs print: single
 lines, bursts higher than the screen, progress that is written over, lines longer than the pane is wide, the same line
@@ -16,13 +16,16 @@ so that a hundred panes need no hundred programs that compete for the machine.
 
 import argparse
 import heapq
+import math
 import os
 import re
+import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -55,12 +58,11 @@ WAYS = (
 )
 
 
-class Heard(msgspec.Struct, frozen=True):
-    """What one reader made of the work; latency in milliseconds, processor time in seconds (0 where it is not told)."""
+class OneRun(msgspec.Struct, frozen=True):
+    """What one reader made of the work in one run; processor time in seconds (0 where it is not told)."""
 
-    way: str
-    latency: Sample | None
-    """The latency of the timed lines that were read whole; None if none was."""
+    latencies: tuple[float, ...]
+    """Milliseconds, of the timed lines that were read whole."""
     printed: int
     lost: int
     doubled: int
@@ -68,6 +70,49 @@ class Heard(msgspec.Struct, frozen=True):
     gaps: int
     cpu: float
     server_cpu: float
+
+    @property
+    def latency(self) -> float:
+        """The median latency; infinite if no line was read whole."""
+        return statistics.median(self.latencies) if self.latencies else math.inf
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What one reader made of the work in all runs; lines are sums, processor times and ratios one value a run."""
+
+    way: str
+    latency: Sample | None
+    """The latency of the timed lines of all runs, in milliseconds; None if none was read whole."""
+    printed: int
+    lost: int
+    doubled: int
+    garbled: int
+    gaps: int
+    cpu: Sample
+    server_cpu: Sample
+    later: Sample
+    """How many times the median latency of the stream in the same run."""
+    dearer: Sample
+    """How many times the processor time of the stream in the same run."""
+
+    @classmethod
+    def of(cls, way: str, runs: Sequence[OneRun], stream: Sequence[OneRun]) -> Self:
+        """Sum up the runs of one reader; each makes a pair with the run of the stream beside it."""
+        latencies = [each for run in runs for each in run.latencies]
+        pairs = list(zip(runs, stream, strict=True))
+        return cls(
+            way=way,
+            latency=Sample.of(latencies) if latencies else None,
+            printed=sum(run.printed for run in runs),
+            lost=sum(run.lost for run in runs),
+            doubled=sum(run.doubled for run in runs),
+            garbled=sum(run.garbled for run in runs),
+            gaps=sum(run.gaps for run in runs),
+            cpu=Sample.of(run.cpu for run in runs),
+            server_cpu=Sample.of(run.server_cpu for run in runs),
+            later=Sample.of(run.latency / beside.latency for run, beside in pairs),
+            dearer=Sample.of(run.cpu / max(beside.cpu, 0.01) for run, beside in pairs),
+        )
 
 
 def script(pane: int) -> Iterator[list[str]]:
@@ -136,7 +181,7 @@ class Driver:
         self.lines[0].pop()
 
 
-def judge(way: str, printed: Sequence[Sequence[str]], reading: Reading, server_cpu: float) -> Heard:
+def judge(printed: Sequence[Sequence[str]], reading: Reading, server_cpu: float) -> OneRun:
     """Compare what was printed with what was heard, pane by pane, as often as it was printed."""
     said = [Counter[str]() for _ in printed]
     first: list[dict[str, float]] = [{} for _ in printed]
@@ -156,9 +201,8 @@ def judge(way: str, printed: Sequence[Sequence[str]], reading: Reading, server_c
         garbled += sum(number for line, number in surplus.items() if line not in truth)
         timed = ((line, _TIMED.search(line)) for line in truth if line in when)
         latencies += [(when[line] - float(match[1])) * _MILLI for line, match in timed if match is not None]
-    return Heard(
-        way=way,
-        latency=Sample.of(latencies) if latencies else None,
+    return OneRun(
+        latencies=tuple(latencies),
         printed=sum(map(len, printed)),
         lost=lost,
         doubled=doubled,
@@ -178,7 +222,7 @@ def _processor_time(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _hear(stage: Stage, way: Way, panes: Sequence[str], arguments: argparse.Namespace) -> Heard:
+def _hear(stage: Stage, way: Way, panes: Sequence[str], arguments: argparse.Namespace) -> OneRun:
     driver = Driver([Path(stage.tmux.run("display-message", "-p", "-t", pane, "#{pane_tty}")) for pane in panes])
     try:
         marker = stage.marker()
@@ -187,45 +231,45 @@ def _hear(stage: Stage, way: Way, panes: Sequence[str], arguments: argparse.Name
             driver.run(arguments.seconds, arguments.interval, marker)
             reading = reader.reading()
             used = _processor_time(stage.tmux.server_pid) - before
-        return judge(way.name, driver.lines, reading, used)
+        return judge(driver.lines, reading, used)
     finally:
         driver.close()
 
 
 def measure(arguments: argparse.Namespace) -> Report:
-    """Let one reader after the other hear the same work."""
-    heard: list[Heard] = []
+    """Let one reader after the other hear the same work, all of them again in each repetition."""
+    runs: dict[str, list[OneRun]] = {way.name: [] for way in WAYS}
     with Stage() as stage:
-        for way in WAYS:
-            progress(f"polling: {way.name}, {arguments.panes} panes for {arguments.seconds:g} s")
-            # Fresh panes, so that nobody finds the lines of another's turn.
-            with stage.silent(arguments.panes) as panes:
-                heard.append(_hear(stage, way, panes, arguments))
+        for number in range(arguments.repetitions):
+            for way in WAYS:
+                place = f"{number + 1} of {arguments.repetitions}"
+                progress(f"polling: {way.name}, {arguments.panes} panes for {arguments.seconds:g} s, {place}")
+                # Fresh panes, so that nobody finds the lines of another's turn.
+                with stage.silent(arguments.panes) as panes:
+                    runs[way.name].append(_hear(stage, way, panes, arguments))
         machine = measuring.machine(stage.binary)
-    return Report("polling", machine, heard, (_table(heard, arguments.panes),), {"polling.svg": _plot(heard)})
+    heard = [Heard.of(way.name, runs[way.name], runs[WAYS[0].name]) for way in WAYS]
+    return Report("polling", machine, heard, (_table(heard, arguments),), {"polling.svg": _plot(heard)})
 
 
-def times_better(heard: Sequence[Heard]) -> tuple[float, float]:
-    """Return how many times as soon, and at how much less processor time, the stream is than polling once a second."""
-    stream, poller = heard[0], heard[1]
-    assert stream.latency is not None
-    late = float("inf") if poller.latency is None else poller.latency.median / stream.latency.median
-    return late, poller.cpu / max(stream.cpu, 0.01)
+def compared(heard: Sequence[Heard]) -> str:
+    """Return a sentence on polling once a second with libtmux: medians over the pairs, lowest and highest."""
+    poller = heard[1]
+    return f"{poller.later.spread(0)} times as late, for {poller.dearer.spread()} times the processor time"
 
 
-def _table(heard: Sequence[Heard], panes: int) -> Table:
-    late, cheap = times_better(heard)
-    compared = f"libtmux at 1 Hz: {late:.0f} times as late, {cheap:.0f} times the CPU"
+def _table(heard: Sequence[Heard], arguments: argparse.Namespace) -> Table:
     return Table(
-        f"{panes} panes, the same work in one run ({compared})",
+        f"{arguments.panes} panes, {arguments.seconds:g} s, {arguments.repetitions} runs of each in turns (libtmux at "
+        f"1 Hz: {compared(heard)})",
         ("heard by", "median ms", "p99 ms", "lines", "lost", "doubled", "garbled", "CPU s", "CPU s of tmux"),
         [
             (
                 row.way,
                 *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.1f}")),
                 *map(str, (row.printed, row.lost, row.doubled, row.garbled)),
-                f"{row.cpu:.2f}",
-                f"{row.server_cpu:.2f}",
+                row.cpu.spread(2),
+                row.server_cpu.spread(2),
             )
             for row in heard
         ],
@@ -233,17 +277,17 @@ def _table(heard: Sequence[Heard], panes: int) -> Table:
 
 
 def _plot(heard: Sequence[Heard]) -> str:
-    highest = max(row.cpu for row in heard)
+    highest = max(row.cpu.median for row in heard)
     wrong = max(1, *(row.lost + row.doubled + row.garbled for row in heard))
     panels = [
         Panel("median ms", [[row.latency and row.latency.median] for row in heard], _logarithmic),
-        Panel("CPU s", [[row.cpu] for row in heard], lambda value: 200 * value / highest, digits=2),
+        Panel("CPU s", [[row.cpu.median] for row in heard], lambda value: 200 * value / highest, digits=2),
         Panel(
             "lines wrong", [[float(row.lost + row.doubled + row.garbled)] for row in heard],
             lambda value: 200 * value / wrong, digits=0,
         ),
     ]  # fmt: skip
-    return bars([row.way for row in heard], [("stream and polling, one run", "#2b6cb0")], panels, labels=230, span=200)
+    return bars([row.way for row in heard], [("stream and polling, in turns", "#2b6cb0")], panels, labels=230, span=200)
 
 
 def _logarithmic(value: float) -> float:
@@ -253,7 +297,7 @@ def _logarithmic(value: float) -> float:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--panes", type=int, default=100, help="that print (%(default)s)")
     parser.add_argument("--seconds", type=float, default=30.0, help="of each reader (%(default)s)")
     parser.add_argument("--interval", type=float, default=10.0, help="seconds between a pane's items (%(default)s)")

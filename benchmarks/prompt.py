@@ -41,6 +41,7 @@ ROWS = (
     Row("streamrelay --version", (COMMAND, "--version"), HELP, 1.5),
     Row("completion of a command", (COMMAND,), HELP, environment=COMPLETING),
     Row("streamrelay ls, no server", (COMMAND, "ls", "-L", "streamrelay-none"), HELP),
+    Row("streamrelay hook, no daemon", (COMMAND, "hook", "claude"), HELP, environment=(("TMUX_PANE", "%0"),)),
     Row(TYPER, (sys.executable, "-c", "import typer")),
     Row("import streamrelay", (sys.executable, "-c", "import streamrelay"), TYPER, 2.0),
 )
@@ -71,8 +72,9 @@ def time_rows(rounds: int) -> dict[str, list[float]]:
             for row in ROWS:
                 began = time.perf_counter()
                 subprocess.run(
-                    row.words, env=outside | own | dict(row.environment), cwd=home, capture_output=True, check=False
-                )
+                    row.words, env=outside | own | dict(row.environment), cwd=home, capture_output=True, check=False,
+                    stdin=subprocess.DEVNULL,
+                )  # fmt: skip
                 if number:
                     taken[row.name].append(1000 * (time.perf_counter() - began))
     return taken

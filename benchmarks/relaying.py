@@ -12,10 +12,12 @@ Four moments of each message, from the event with its last line on (but for the 
 
 import argparse
 import asyncio
+import itertools
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,7 +33,7 @@ _MILLI = 1e3
 
 
 class FanOut(msgspec.Struct, frozen=True):
-    """Milliseconds, one value for each message; see on top."""
+    """Milliseconds, one value for each message of all runs; see on top."""
 
     listeners: int
     first: Sample
@@ -70,7 +72,16 @@ class _Witness:
         return [max(moments) - heard for heard, moments in zip(self.heard, self.pasted.values(), strict=True)]
 
 
-async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) -> FanOut:
+class _Run(NamedTuple):
+    """Seconds for each message of one run."""
+
+    first: list[float]
+    last: list[float]
+    pasted: list[float]
+    heard: list[float]
+
+
+async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) -> _Run:
     with tempfile.TemporaryDirectory(prefix="streamrelay-") as folder:
         logs = [Path(folder, str(number)) for number in range(listeners)]
         talking = [sys.executable, "-m", "benchmarks.talking"]
@@ -102,14 +113,12 @@ async def _fan_out(stage: Stage, listeners: int, lines: int, interval: float) ->
     of_each = [written[start : start + listeners] for start in range(0, len(written), listeners)]
     for pane in (speaker, *panes):
         tmux.run("kill-pane", "-t", pane)
-    return FanOut(
-        listeners,
-        _sample(map(min, of_each)),
-        _sample(map(max, of_each)),
-        _sample(witness.last_pasted()[1:]),
-        _sample(heard),
-        lines,
-    )
+    return _Run([*map(min, of_each)], [*map(max, of_each)], witness.last_pasted()[1:], heard)
+
+
+def _all_of(listeners: int, runs: Sequence[_Run]) -> FanOut:
+    first, last, pasted, heard = (_sample(itertools.chain.from_iterable(values)) for values in zip(*runs, strict=True))
+    return FanOut(listeners, first, last, pasted, heard, sum(len(run.heard) for run in runs))
 
 
 def _latencies(log: Path) -> list[float]:
@@ -122,11 +131,13 @@ def _sample(seconds: Iterable[float]) -> Sample:
 
 def measure(arguments: argparse.Namespace) -> Report:
     """Run everything the options ask for."""
-    rows = []
+    runs: dict[int, list[_Run]] = {listeners: [] for listeners in arguments.listeners}
     with Stage() as stage:
-        for listeners in arguments.listeners:
-            progress(f"relaying: {arguments.lines} messages to {listeners}")
-            rows.append(asyncio.run(_fan_out(stage, listeners, arguments.lines, arguments.interval)))
+        for number in range(arguments.repetitions):
+            for listeners, of_them in runs.items():
+                progress(f"relaying: {arguments.lines} messages to {listeners}, {number + 1}")
+                of_them.append(asyncio.run(_fan_out(stage, listeners, arguments.lines, arguments.interval)))
+        rows = [_all_of(listeners, of_them) for listeners, of_them in runs.items()]
         machine = measuring.machine(stage.binary)
     return Report("relaying", machine, {"fan_out": rows}, (_table(rows),), {"relaying.svg": _plot(rows)})
 
@@ -151,7 +162,7 @@ def _plot(rows: Sequence[FanOut]) -> str:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--listeners", type=int, nargs="+", default=[1, 5, 20], help="how many (%(default)s)")
     parser.add_argument("--lines", type=int, default=20, help="messages to each number of them (%(default)s)")
     parser.add_argument("--interval", type=float, default=0.6, help="seconds between two messages (%(default)s)")

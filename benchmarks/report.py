@@ -23,7 +23,7 @@ from typing import Protocol
 from benchmarks import measuring
 from benchmarks.latency import Pasted, Printed
 from benchmarks.measuring import Report, Table
-from benchmarks.polling import Heard, times_better
+from benchmarks.polling import Heard, compared
 from benchmarks.throughput import Throughput
 
 
@@ -37,16 +37,17 @@ class Part(Protocol):
 QUICK = {
     "throughput": "--repetitions 1 --transports pipes --panes 1 --megabytes 2",
     "latency": "--repetitions 1 --lines 60 --deliveries 20 --transports pipes",
-    "relaying": "--listeners 1 20 --lines 5",
-    "gathering": "--gatherings 1 --beats 2 --interval 0.8",
+    "relaying": "--repetitions 1 --listeners 1 20 --lines 5",
+    "gathering": "--repetitions 1 --gatherings 1 --beats 2 --interval 0.8",
     "daemon": "--repetitions 1 --events 2000 --subscribers 1 10",
-    "polling": "--panes 20 --seconds 6 --interval 0.8",
-    "agents": "--agents 6 --seconds 4",
+    "polling": "--repetitions 1 --panes 20 --seconds 6 --interval 0.8",
+    "agents": "--repetitions 1 --agents 6 --seconds 4",
     "scale": "--repetitions 1 --idle 1 100 --chattering 20 --seconds 3",
     "memory": "--seconds 12",
     "soak": "--seconds 15",
     "screen": "--repetitions 3 --megabytes 2 --pyte-megabytes 0.05",
     "terminals": "--repetitions 2 --megabytes 1 --pyte-megabytes 0.05",
+    "screen_memory": "--repetitions 1 --rows 1000",
     "fidelity": "--only cat bash python claude codex/short ink",
     "council": "--repetitions 1 --seconds 4",
     "federation": "--repetitions 1 --sizes 100",
@@ -152,7 +153,7 @@ def _latency(rows: Sequence[Printed]) -> Table:
         [
             (
                 f"{names[row.reader]}, {'another pane floods' if row.beside == 'flood' else 'nothing else happens'}",
-                f"{row.latency.median:.2f}",
+                row.latency.spread(2),
                 f"{row.latency.p99:.2f}",
             )
             for row in rows
@@ -163,7 +164,7 @@ def _latency(rows: Sequence[Printed]) -> Table:
 
 def _pasted(pasted: Pasted) -> str:
     latency = pasted.latency
-    return f"Through a relay, from the last line heard to the paste: {latency.median:.1f} ms (p99 {latency.p99:.1f})."
+    return f"Through a relay, from the last line heard to the paste: {latency.spread()} ms (p99 {latency.p99:.1f})."
 
 
 def _polling(rows: Sequence[Heard]) -> Table:
@@ -175,7 +176,7 @@ def _polling(rows: Sequence[Heard]) -> Table:
                 row.way,
                 *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.0f}")),
                 *map(str, (row.printed, row.lost, row.doubled, row.garbled)),
-                f"{row.cpu:.2f}",
+                row.cpu.spread(2),
             )
             for row in rows
         ],
@@ -183,8 +184,7 @@ def _polling(rows: Sequence[Heard]) -> Table:
 
 
 def _compared(rows: Sequence[Heard]) -> str:
-    late, cheap = times_better(rows)
-    return f"Polling once a second with libtmux is {late:.0f} times as late, for {cheap:.0f} times the processor time."
+    return f"Polling once a second with libtmux is {compared(rows)}."
 
 
 def renewed(document: str, block: str) -> str:

@@ -162,7 +162,7 @@ def measure(arguments: argparse.Namespace) -> Report:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__, repetitions=3)
+    parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--idle", type=int, nargs="*", default=[1, 10, 100, 300, 1000], help="numbers of idle panes")
     parser.add_argument(
         "--chattering", type=int, nargs="*", default=[100], help="numbers of panes with a line a second"

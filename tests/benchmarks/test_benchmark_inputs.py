@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import inputs
-from benchmarks.polling import Driver, judge
+from benchmarks.polling import Driver, Heard, OneRun, judge
 from benchmarks.polling_reader import inserted
 from benchmarks.reading import Reading
 from benchmarks.throughput import differing, lost_and_repeated
@@ -42,10 +42,19 @@ def test_a_pane_whose_text_differs_in_a_byte_or_in_its_order_is_counted() -> Non
 def test_what_a_poller_got_wrong_is_counted() -> None:
     printed = [["ok", "ok", "one t=1.000000", "two t=2.000000"], ["here"]]
     seen = [(3.0, 0, ["ok", "one t=1.000000", "half a"]), (4.0, 0, ["one t=1.000000", ""]), (5.0, 1, ["here"])]
-    heard = judge("a way", printed, Reading(ended=5.0, cpu=0.5, seen=seen), 0.0)
+    heard = judge(printed, Reading(ended=5.0, cpu=0.5, seen=seen), 0.0)
     assert (heard.printed, heard.lost, heard.doubled, heard.garbled) == (5, 2, 1, 1)
+    assert heard.latencies == (2000.0,)
+
+
+def test_a_poller_is_compared_with_the_stream_run_by_run() -> None:
+    stream = [OneRun((ms,), 10, 0, 0, 0, 0, cpu, 0.1) for ms, cpu in ((1.0, 0.2), (2.0, 0.4), (1.0, 0.5))]
+    poller = [OneRun((ms, ms), 10, 3, 0, 1, 0, cpu, 0.1) for ms, cpu in ((100.0, 4.0), (500.0, 4.0), (300.0, 20.0))]
+    heard = Heard.of("a way", poller, stream)
+    assert (heard.printed, heard.lost, heard.garbled) == (30, 9, 3)
+    assert (heard.later.spread(), heard.dearer.spread()) == ("250.0 (100.0-300.0)", "20.0 (10.0-40.0)")
     assert heard.latency is not None
-    assert (heard.latency.median, heard.latency.n) == (2000.0, 1)
+    assert heard.latency.n == 6
 
 
 def test_what_a_program_prints_is_known_line_by_line(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from benchmarks.report import PARTS, chosen
 from streamrelay.testing.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-ONCE: dict[str, list[str]] = {"polling": [], "relaying": [], "gathering": [], "memory": [], "soak": []}
+ONCE: dict[str, list[str]] = {"memory": [], "soak": []}
 SAMPLE = {"median", "low", "high", "p99", "n"}
 
 pytestmark = pytest.mark.tmux

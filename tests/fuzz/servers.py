@@ -10,6 +10,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,8 @@ EXAMPLES = 10
 MUTATED = 20_000
 """Mutated requests in a round."""
 BATCHES = 50
+REST = 5
+"""Seconds for which a server rests before its memory is measured."""
 
 
 class Fuzzed(NamedTuple):
@@ -138,8 +141,15 @@ def _lines(setting: Setting, chance: random.Random, protocol: str) -> Iterator[F
             asyncio.run(setting.furnish())
             return fuzz_server(server, protocol, BATCHES, chance)
 
+        def memory() -> int:
+            # Requests under way hold memory, and so does what the client has not read.
+            for _ in range(REST):
+                fuzz_server(server, protocol, 0, chance)
+                time.sleep(1)
+            return resident(server.pid) + resident(setting.daemon)
+
         try:
-            yield Fuzzed(feed, lambda: resident(server.pid) + resident(setting.daemon))
+            yield Fuzzed(feed, memory)
         finally:
             server.kill()
     said = errors.read_text(encoding="utf-8", errors="replace")
