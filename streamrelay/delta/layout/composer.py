@@ -39,10 +39,13 @@ class ComposerReader:
     def look(self, rows: Sequence[str], top: int, cursor: int) -> Self:
         """Look at the screen's `rows`, in which it begins in row `top`, the cursor in row `cursor`.
 
-        The caller must not change `rows` afterwards: they are not read again.
+        The caller must not change `rows` afterwards. What stands in the same place as before is not read again.
         """
         if rows is not self._rows or (top, cursor) != (self._top, self._cursor):
-            self._rows, self._top, self._cursor, self._held = rows, top, cursor, None
+            stop = max(top, cursor) + MAX_DRAFT
+            if (top, cursor) != (self._top, self._cursor) or rows[top:stop] != self._rows[top:stop]:
+                self._held = None
+            self._rows, self._top, self._cursor = rows, top, cursor
         return self
 
     def learn_empty(self) -> None:

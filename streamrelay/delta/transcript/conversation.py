@@ -553,6 +553,8 @@ class Conversation:
         if self.awaits_draft:
             self._watch_pasted(draft)
             return
+        if draft == self._draft and not drafts_vanished(self._sent):
+            return
         if draft and any(draft == sent.shown for sent in self._sent):
             return
         mark = self._mark_of_messages

@@ -12,6 +12,7 @@ A row is a plain string without trailing blanks; a soft wrap is remembered besid
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
+from operator import is_not
 from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import composer_top
@@ -36,6 +37,10 @@ remembered of what was wiped before the mark."""
 
 MAX_ROWS_ABOVE, MAX_SEAMS = 5000, 16
 """Rows remembered above the screen, and sizes of it in which they were painted."""
+
+
+MIN_ROWS_OF_A_SCROLL = 2
+"""Rows that a scroll changes at least, and rows that come back. One alone was redrawn: a spinner, a line that grew."""
 
 
 class Mark(NamedTuple):
@@ -158,7 +163,8 @@ class Document:
             if self._passed_over is not None:
                 self._stitch(before, *self._passed_over)
                 before, self._cursor = self._passed_over
-            self._stitch(before, self._screen, cursor)
+            if cursor != self._cursor or _changed_rows(before, self._screen) >= MIN_ROWS_OF_A_SCROLL:
+                self._stitch(before, self._screen, cursor)
         self._cursor = cursor
         self._passed_over = None
         return changed
@@ -402,6 +408,11 @@ def _painted(rows: Rows, columns: int) -> list[PaintedRow]:
     if texts is None:
         return [painted_row(row.text, row.wrapped, columns) for row in rows]
     return [painted_row(text, False, columns) for text in texts]
+
+
+def _changed_rows(before: Sequence[PaintedRow], after: Sequence[PaintedRow]) -> int:
+    """Return how many rows were painted between two snapshots, as far as they read differently where they stand."""
+    return sum(map(is_not, before, after))
 
 
 def _bare(rows: Iterable[str]) -> list[str]:
