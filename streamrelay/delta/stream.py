@@ -121,6 +121,11 @@ class DeltaStream:
         return self._recogniser.profile.is_agent
 
     @property
+    def answers_in_lines(self) -> bool:
+        """Whether the program is an agent that has taken a message from its line editor and may print its answer."""
+        return self.is_agent and self._mode.is_running and not self._mode.is_left_to_another
+
+    @property
     def mode(self) -> str:
         """How the program's words are read, and why, as `explain` shows it."""
         return f"{self._mode.mode}: {self._mode.reason}"
@@ -334,13 +339,24 @@ class DeltaStream:
         """Return when `advance` is due (stream time); None while nothing is waited for."""
         due = self._rest_due
         for other in (
-            self._turns.deadline() if self._witness.due is None else self._witness.due,
+            self._turn_due if self._witness.due is None else self._witness.due,
             self._detector.due,
             self._printing.deadline(rests=not self._unsettled),
         ):
             if other is not None and (due is None or other < due):
                 due = other
         return due
+
+    @property
+    def _turn_due(self) -> float | None:
+        """When the turn may be over: what the program has painted since is looked at before, as it may be at work."""
+        due = self._turns.deadline()
+        return max(due, self._rests_at) if due is not None and self._is_unseen else due
+
+    @property
+    def _is_unseen(self) -> bool:
+        """Whether a program that converses has painted what no whole snapshot has shown."""
+        return self.unseen_since is not None and self.converses
 
     def _advance(self, now: float) -> Batch:
         """Let time pass without output."""
@@ -350,7 +366,7 @@ class DeltaStream:
         if self._detector.due is not None and now >= self._detector.due:
             self._detector.look(converses=self.converses)
         self._printing.advance(rests=not self._unsettled)
-        if not self._turns.is_over(now) or (self.converses and self._goes_on()):
+        if not self._turns.is_over(now) or self._is_unseen or (self.converses and self._goes_on()):
             self._witness.due = None
         elif not (self.converses and self._witness.must_wait(now)):
             if self.converses:

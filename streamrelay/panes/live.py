@@ -233,9 +233,14 @@ class PaneRuntime:
             self._set_timer()
 
     def _urgency(self, now: float) -> float:
-        """Return the urgency of what may follow: none after lines of an agent or a repaint, unless it has lasted."""
+        """Return the urgency of what may follow: none after an agent's answer or a repaint, unless it has lasted.
+
+        The first screen of an agent may look like lines that it prints, until it rests.
+        """
         if not self.paints:
-            return 0.0 if self._stream.is_agent else READ_LINES
+            if self._stream.answers_in_lines:
+                return 0.0
+            return READ_SNAPSHOT if self._stream.is_agent else READ_LINES
         began = self._stream.unseen_since
         return 0.0 if began is None or now <= began + UNSEEN else READ_SNAPSHOT
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.inputs import Ran
 from streamrelay.events import TurnEnded, TurnStarted
 from streamrelay.testing.painted_talk import LOOKS, SILENT, TELLING, Talk, name
@@ -109,6 +110,20 @@ def test_a_turn_over_which_an_editor_asked_something_ends(look) -> None:
     talk.pane.rests(60.0)
     assert talk.pane.said() == ["Hi!"]
     assert turns_of(talk.pane) == [("begins", 1), ("ends", 1)]
+
+
+@pytest.mark.requirement("DEL-04b")
+@pytest.mark.parametrize("look", [look for look in TELLING if not look.synchronized], ids=name)
+def test_a_turn_does_not_end_before_what_was_painted_last_is_looked_at(look) -> None:
+    talk = Talk(look)
+    talk.sends("first")
+    talk.streams("one")
+    talk.paints(talk.program.rests(), rest=0.05)
+    talk.paints(*(talk.program.works() for _ in range(100)), rest=SETTLE / 2)
+    assert not talk.ends()
+    talk.answers("two")
+    assert turns_of(talk.pane) == [("begins", 1), ("ends", 1)]
+    assert talk.pane.said()[-1].endswith("two")
 
 
 @pytest.mark.requirement("DEL-01")

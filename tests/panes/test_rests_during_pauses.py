@@ -10,7 +10,7 @@ from streamrelay.delta.profiles import Profile
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.live import UNSEEN
 from streamrelay.panes.pipeline import PanePipeline
-from streamrelay.panes.reading_pace import PAUSE, READ_LINES
+from streamrelay.panes.reading_pace import PAUSE, READ_LINES, READ_SNAPSHOT
 from streamrelay.panes.scheduler import RenderScheduler
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -107,11 +107,20 @@ async def test_it_rests_when_nothing_came_in_the_pause(server):
     assert server.rendering.known_until() == server.time
 
 
-@pytest.mark.parametrize(("is_agent", "urgency"), [(True, 0.0), (False, READ_LINES)])
-async def test_lines_end_the_pauses_unless_an_agent_prints_them(server, is_agent, urgency):
+SUBMITTED = "\x1b[?2004h> \x1b[?2004l\r\r\n"
+"""A line editor that asks for input, and withdraws with what was typed: it runs that now."""
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize(
+    ("is_agent", "printed", "urgency"),
+    [(True, SUBMITTED, 0.0), (True, "", READ_SNAPSHOT), (False, SUBMITTED, READ_LINES), (False, "", READ_LINES)],
+    ids=["answering-agent", "starting-agent", "command", "program"],
+)
+async def test_printed_lines_end_the_pauses_unless_an_agent_answers(server, is_agent, printed, urgency):
     profile = Profile("printer", is_agent=is_agent, commands=frozenset({INFO.command}))
     pane = PanePipeline(INFO, [profile], rendering=server.rendering)
     pane.seed(BLANK)
-    pane.output(b"one line\r\n", server.time)
+    pane.output(f"{printed}one line\r\n".encode(), server.time)
     server.rendering.take_turns()
     assert pane.urgency == urgency
