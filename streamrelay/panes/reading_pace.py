@@ -2,23 +2,26 @@
 
 Twenty agents at work cause hundreds of reads a second, and as many timers when a screen rests. Each wakes the process
 for a few hundred bytes, with cold caches, which costs more than the bytes do. With a pause between two reads, one wake
-serves several panes. A repaint is looked at when the program rests (`delta.frames`), so it can wait. So can the lines
-of an agent, which is heard by turns; those of other programs cannot, so they end the pauses for a moment.
+serves several panes. A repaint is looked at when the program rests (`delta.frames`), so it can wait. So can the answer
+of an agent that prints, because a relay hears it by turns; other lines cannot, so they end the pauses for a moment.
 
 While there are pauses, a pane counts as idle only until the last read, because what comes during a pause has no exact
-time. Rests shorter than two pauses may be missed. A program that repaints sixty times a second and does not say where a
+time. Rests shorter than two pauses may be missed, and one pause more may pass for rest: two are shorter than the rest
+that proves a line final (`lines.PROVED`). A program that repaints sixty times a second and does not say where a
 snapshot ends would never be looked at, so a repaint that lasts ends the pauses, too.
 """
 
 from typing import Final
 
-PAUSE: Final = 0.016
-"""Seconds between two reads: the time that a screen takes to show a frame."""
+PAUSE: Final = 0.04
+"""Seconds between two reads: people who follow live text see it change 25 times a second."""
 WINDOW: Final = 0.1
 """Seconds over which reads are counted."""
 MIN_READS: Final = 5
 """Reads in a window from which on the next window has pauses."""
-MAX_BYTES: Final = 1 << 16
+MIN_PAUSED_READS: Final = 2
+"""Reads in a window with pauses, which has three at most, from which on the next one has pauses, too."""
+MAX_BYTES: Final = 1 << 18
 """Bytes in a window above which there are no pauses: a flood is read at once."""
 READ_LINES: Final = 0.006
 """Seconds without pauses after a printed line, so that the lines of a burst keep the gaps that a relay counts."""
@@ -42,7 +45,8 @@ class ReadingPace:
     def note(self, size: int, read_at: float, *, urgency: float) -> None:
         """Note `size` bytes of a pane, read at that time (loop time); no pause for `urgency` seconds."""
         if read_at >= self._window_ends:
-            self._is_often = self._reads >= MIN_READS and read_at < self._window_ends + WINDOW
+            enough = MIN_PAUSED_READS if self._is_often else MIN_READS
+            self._is_often = self._reads >= enough and read_at < self._window_ends + WINDOW
             self._window_ends = read_at + WINDOW
             self._reads = self._bytes = 0
         if read_at != self._read_at:

@@ -35,6 +35,13 @@ def test_pauses_last_while_every_pause_ends_with_a_read() -> None:
         assert pace.pause == PAUSE
 
 
+def test_pauses_end_where_one_read_a_window_is_left() -> None:
+    pace, at = busy()
+    assert pace.pause == PAUSE
+    reads(pace, begin=at, until=at + 4 * WINDOW, every=1.05 * WINDOW)
+    assert pace.pause == 0.0
+
+
 def test_many_panes_in_one_read_are_one_read() -> None:
     pace = ReadingPace()
     for at in (100.0, 100.0 + WINDOW / 2, 100.0 + 1.1 * WINDOW):
