@@ -61,10 +61,15 @@ class Matcher:
         self._any_word = query.any_word
         self._fold = _Fold()
         tokens = [_TOKEN.findall(self._folded(term)) for term in query.terms]
+        # Each query is another one: the cache of the package would hold 500 of them, of any length.
         self._patterns = [
-            regex.compile(_BEFORE + _BETWEEN.join(map(regex.escape, words)) + _AFTER) for words in tokens if words
+            regex.compile(_BEFORE + _BETWEEN.join(map(regex.escape, words)) + _AFTER, cache_pattern=False)
+            for words in tokens
+            if words
         ]
-        self._patterns += [regex.compile(regex.escape(self._folded(piece))) for piece in query.pieces]
+        self._patterns += [
+            regex.compile(regex.escape(self._folded(piece)), cache_pattern=False) for piece in query.pieces
+        ]
         # What a line of ASCII has to hold, for each pattern; None where no such line can hold it.
         self._needed = [_ascii(words) for words in tokens if words] + [_ascii([piece]) for piece in query.pieces]
 
