@@ -78,7 +78,7 @@ class Truth(msgspec.Struct):
     @property
     def model_driven(self) -> bool:
         """Whether a model said it."""
-        return self.program in MODEL_DRIVEN
+        return self.program.rstrip("0123456789") in MODEL_DRIVEN
 
     @property
     def checkable(self) -> bool:
@@ -132,9 +132,10 @@ class Score(msgspec.Struct, frozen=True):
 
 def score(truth: Truth, events: Sequence[Event]) -> Score:
     """Judge the events of one recording."""
-    said = [event.text for event in events if isinstance(event, Text) and event.origin == "program"]
-    sources = _sources(truth)
-    expected, output = _words("\n".join(sources)), _words("\n".join(said))
+    texts = [event for event in events if isinstance(event, Text) and event.origin == "program"]
+    said = [event.text for event in texts]
+    sources, shown = _sources(truth), _shown(texts)
+    expected, output = _words("\n".join(sources)), _words("\n".join(shown))
     hits, stretches = _aligned(expected, output)
     injected = _words("\n".join(injection.text or "" for injection in truth.injected))
     size = min(GRAM, max(1, len(injected)))
@@ -152,7 +153,7 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
         noise=sum(map(len, stretches)),
         leak=leaked / max(1, injected_grams.total()),
         dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
-        lines=_exact_lines(sources, said),
+        lines=_exact_lines(sources, shown),
         source_lines=(source & Counter(line.rstrip() for text in said for line in text.split("\n"))).total(),
         truth_lines=source.total(),
         truth_words=len(expected),
@@ -172,6 +173,11 @@ def _sources(truth: Truth) -> list[str]:
         "\n".join(line for line in (answer.text or "").split("\n") if line not in unpainted) for answer in truth.answers
     )
     return [_plain(text) for text in shown] if truth.model_driven else [*shown]
+
+
+def _shown(texts: Iterable[Text]) -> list[str]:
+    """Return what is said, without Markdown where it was said as the agent's source."""
+    return [_plain(event.text) if {*event.witnesses} - {"screen"} else event.text for event in texts]
 
 
 def _plain(markdown: str) -> str:

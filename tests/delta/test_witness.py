@@ -289,6 +289,20 @@ def test_a_message_that_waits_in_the_record_has_not_the_answer_to_the_one_before
     assert kinds(screen) == [("injected", "m1", [FIRST]), ("text", None, ["One it is indeed."])]
 
 
+def test_an_answer_whose_echo_was_lost_is_not_said_again_when_the_screen_shows_it() -> None:
+    heard, screen = (
+        three_asked(*LOST),
+        shown(("m1", FIRST, ["One it is indeed."]), ("m2", SECOND, ["Two it is indeed."])),
+    )
+    over = [("● Three it is indeed.",)]
+    assert heard.compare(screen, over, {"m3"}) == {"m3"}
+    heard.send("m4", "and at last the fourth")
+    heard.hear(report("*Four* it is indeed.", message="and at last the fourth"))
+    later = shown(("m3", THIRD, ["Three it is indeed."]), ("m4", "and at last the fourth", ["Four it is indeed."]))
+    heard.compare(later)
+    assert lines(later) == ["*Four* it is indeed."]
+
+
 def test_what_is_left_of_a_lost_echo_is_no_answer() -> None:
     heard = three_asked(*LOST)
     screen = shown(

@@ -100,10 +100,10 @@ class Conversation:
         return {sent.message_id for sent in self._sent if not sent.abandoned}
 
     def account_for(self, message_ids: Set[str | None]) -> None:
-        """Wait no longer for messages that are known to be answered, though the transcript lost them."""
-        for sent in [sent for sent in self._sent if sent.message_id in message_ids]:
-            self._sent.remove(sent)
-            self._answered = sent
+        """Wait no longer for messages that are known to be answered though the transcript lost them."""
+        for sent in self._sent:
+            if sent.message_id in message_ids:
+                sent.abandoned, sent.during_output = True, False
 
     @property
     def last_line(self) -> str:

@@ -159,7 +159,7 @@ class Comparison:
             absent = [between for between in range(previous + 1, number) if alignment.states[between] == "absent"]
             strange = [row for row in range(top, place) if row in alignment.extra]
             # A part of the next lines may have been painted before them, too.
-            near = [*absent, *range(number, min(number + _NEAR, len(self._source)))]
+            near = range(previous + 1, min(number + _NEAR, len(self._source)))
             forms = [form for between in near for form in self._source[between].forms]
             if len(strange) * len(forms) <= MAX_COMPARED:
                 found = {row for row in strange if _is_piece(normal(self._lines[row]), forms, known)}
@@ -263,7 +263,7 @@ class Comparison:
         for number, line in enumerate(passage.lines, first):
             if number in slots:
                 lines += slots[number]
-            elif number in self._pieces and self._fills:
+            elif number in self._pieces and (self._fills or self.count("painted_over")):
                 lines.append(_Said(line, _SCREEN, "leftover"))
             elif number in self._echoes and self._demotes:
                 lines.append(_Said(line, _SCREEN, "echo_again"))

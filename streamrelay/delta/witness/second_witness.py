@@ -92,6 +92,8 @@ class SecondWitness:
         self._sent: list[AskedMessage] = []
         """The messages whose answers were not compared yet."""
         self._submitted: list[str] = []
+        self._said_early: list[str] = []
+        """The messages whose answers were said although the screen had lost them; it may show them later."""
         self._hook = ""
         self._reason = ""
         self._since = 0.0
@@ -213,7 +215,7 @@ class SecondWitness:
             self._submitted.clear()
             return frozenset()
         besides = _Besides(PaintedOverText(painted_over), list(self._sent))
-        stretches = [_Stretch([]), *self._stretches(answer.passages)]
+        stretches = [_Stretch([]), *self._stretches(self._without_said(answer.passages))]
         lost = self._lost(stretches)
         used = [turn for stretch in stretches if (turn := stretch.turn) is not None]
         self._forget(used[-1] if used else None)
@@ -226,7 +228,21 @@ class SecondWitness:
         self._messages.clear()
         echoed = {passage.message_id for passage in passages if passage.kind == "injected"}
         self._sent = [sent for sent in self._sent if sent.message_id in outstanding - echoed]
-        return outstanding & echoed
+        told = [turn for turns in lost for sent, turn in turns if sent.message_id in echoed]
+        self._turns = [turn for turn in self._turns if all(turn is not other for other in told)]
+        early = outstanding & echoed
+        self._said_early = [*self._said_early, *(one for one in early if one is not None)][-MAX_TURNS:]
+        return early
+
+    def _without_said(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Leave out the answers to messages that were said before the screen showed them again."""
+        left: list[Passage] = []
+        is_said = False
+        for passage in passages:
+            if passage.kind in {"injected", "typed"}:
+                is_said = passage.message_id in self._said_early
+            left.append(passage._replace(kind="unsaid", rule="reprint") if is_said else passage)
+        return left
 
     def _stretches(self, passages: Sequence[Passage]) -> list[_Stretch]:
         """Divide an answer where a message stands whose answer is in the record.
