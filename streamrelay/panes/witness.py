@@ -17,6 +17,8 @@ from streamrelay.threads import in_thread
 
 READ_EVERY: Final = 0.05
 """Seconds between two readings while a turn waits."""
+SEARCH_EVERY: Final = 0.25
+"""Seconds between two searches for a record that is not there: each looks through processes and folders."""
 MAX_READING: Final = 5.0
 """Seconds after which a reading is given up: the file system does not answer."""
 
@@ -120,7 +122,7 @@ class WitnessWatch:
                     self._report(agent, reading)
                     told = reading
                 if stream.awaits_witness:
-                    await asyncio.sleep(READ_EVERY)
+                    await asyncio.sleep(SEARCH_EVERY if reading.reason else READ_EVERY)
         except TimeoutError:
             # The next turn opens it anew.
             self._key = ("", 0)

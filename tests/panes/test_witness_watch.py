@@ -10,7 +10,7 @@ from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.agents.witnesses import AgentRecord, Reading
 from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPassage, WitnessReported
 from streamrelay.panes import witness
-from streamrelay.panes.witness import WitnessSource, WitnessWatch
+from streamrelay.panes.witness import SEARCH_EVERY, WitnessSource, WitnessWatch
 from streamrelay.testing.waiting import wait_until_async
 
 PROFILES = {profile.name: profile for profile in shipped_profiles()}
@@ -119,3 +119,28 @@ async def test_nothing_is_read_any_more_once_it_is_closed(opened: list[tuple[str
     stream.waits = 1
     watching.look(stream, 101)
     assert not [entry for entry in stream.told if isinstance(entry, WitnessReported)]
+
+
+@dataclass
+class Missing:
+    """A record that is not there."""
+
+    count: int = 0
+
+    def read(self) -> Reading:
+        self.count += 1
+        return Reading(reason="no_record")
+
+
+async def test_a_record_that_is_not_there_is_searched_for_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Missing()
+    monkeypatch.setattr(witness, "record_of", lambda *_: record)
+    stream = Stream("claude", waits=2)
+    watching = watch(stream)
+    watching.look(stream, 101)
+    await wait_until_async(lambda: record.count > 0)
+    await asyncio.sleep(2.5 * SEARCH_EVERY)
+    stream.waits = 0
+    watching.close()
+    assert 1 <= record.count <= 4
+    assert len([entry for entry in stream.told if isinstance(entry, WitnessReported)]) == 1
