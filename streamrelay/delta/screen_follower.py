@@ -250,6 +250,12 @@ class ScreenFollower:
         """Whether the screen shows something new while a message waits to be answered."""
         return self._mode.converses and self.conversation.waits and self.conversation.has_moved_on
 
+    @property
+    def expects_answer(self) -> bool:
+        """Whether what the screen shows may be an answer, and no greeting: a message was sent or typed so far."""
+        conversation = self.conversation
+        return self._awaited or conversation.shows_input or conversation.proved or conversation.was_joined
+
     def read(self, *, certain: bool, cut_off: bool = False, last: bool = False) -> None:
         """Say what was answered on the screen; whole lines of an answer that was `cut_off`."""
         trusted = not self._mode.is_full_screen

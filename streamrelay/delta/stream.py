@@ -368,7 +368,7 @@ class DeltaStream:
         self._printing.advance(rests=not self._unsettled)
         if not self._turns.is_over(now) or self._is_unseen or (self.converses and self._goes_on()):
             self._witness.due = None
-        elif not (self.converses and self._witness.must_wait(now)):
+        elif not (self.converses and self._following.expects_answer and self._witness.must_wait(now)):
             if self.converses:
                 self._following.read(certain=self._turns.is_certain)
             self._printing.release()

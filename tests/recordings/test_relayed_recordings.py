@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from benchmarks.fidelity.scoring import Truth
+from benchmarks.fidelity.witnessed import witnessed
 from streamrelay.agents import shipped_profiles
 from streamrelay.delta.inputs import Input, WitnessReported
 from streamrelay.events import Event, Text, TurnEnded, WitnessCompared
@@ -88,3 +90,12 @@ def test_a_forged_record_adds_no_word_where_the_screen_lost_rows(name: str, repl
     assert "rows" not in words
     assert "`rm" not in words
     assert "Measured" in words
+
+
+@pytest.mark.requirement("DEL-11")
+def test_what_an_agent_shows_when_it_starts_waits_for_no_record() -> None:
+    folder = RELAYS.parent / "lifecycle" / "codex" / "trustL_live"
+    truth = Truth.of(folder)
+    events = [*witnessed(open_recording(folder), truth, PROFILES)]
+    assert said(events) == [answer.text for answer in truth.truth]
+    assert {event.outcome for event in events if isinstance(event, WitnessCompared)} == {"agrees"}
