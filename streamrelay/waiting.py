@@ -5,14 +5,19 @@ expects to see in a pane. `wait_until` blocks the thread, `wait_until_async` doe
 """
 
 import asyncio
+import contextlib
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 T = TypeVar("T")
 
 POLL_SECONDS = 0.005
+STOOD_STILL = 1.0
+"""Seconds by which a timer of a loop comes too late if the process stood still, or did something else meanwhile."""
+MAX_EXTENSIONS = 5
+"""How often the time for an answer begins anew for that reason."""
 
 
 def wait_until(predicate: Callable[[], T], timeout: float = 5.0, message: str = "") -> T:
@@ -63,3 +68,31 @@ async def wait_until_async(
 
 def _complaint(timeout: float, message: str, value: object) -> str:
     return f"{message or 'condition not met'} (waited {timeout:g} s; last value: {value!r})"
+
+
+@contextlib.asynccontextmanager
+async def answer_within(seconds: float) -> AsyncIterator[None]:
+    """Raise TimeoutError if the block takes longer; time in which this process could read no answer does not count.
+
+    A daemon that is suspended, or that reads the log of a pane for ten seconds, would take an answer that has long come
+    for a missing one: its timer and the answer are due at the same moment. So the time begins anew then.
+    """
+    loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
+
+    def begin() -> None:
+        due = loop.time() + seconds
+        timers.append(loop.call_at(due, look, due))
+
+    def look(due: float) -> None:
+        if loop.time() - due > STOOD_STILL and len(timers) <= MAX_EXTENSIONS:
+            begin()
+        else:
+            limit.reschedule(loop.time())
+
+    async with asyncio.timeout(None) as limit:
+        begin()
+        try:
+            yield
+        finally:
+            timers[-1].cancel()

@@ -39,6 +39,7 @@ from streamrelay.control.request_slots import RequestSlots
 from streamrelay.control.requests import CommandResult, OnReply, RequestQueue, lost
 from streamrelay.control.tmux import ServerInfo, Tmux, environment, refusal
 from streamrelay.control.transport import Eager, Intake, Transport, TransportName
+from streamrelay.waiting import answer_within
 
 Handler = Callable[[Sequence[ControlEvent], float], None]
 
@@ -145,7 +146,7 @@ class ControlClient:
         loop = asyncio.get_running_loop()
         self._attached, self._end = loop.create_future(), loop.create_future()
         try:
-            async with asyncio.timeout(self._attach_timeout):
+            async with answer_within(self._attach_timeout):
                 self._transport = await self._start(server)
                 await self._attached
         except BaseException as error:
@@ -237,7 +238,7 @@ class ControlClient:
                 answer.set_result(result)
 
         try:
-            async with asyncio.timeout(timeout):
+            async with answer_within(timeout):
                 await self._slots.enter(lambda: self.request(line, on_reply))
                 result = await answer
         except TimeoutError as error:

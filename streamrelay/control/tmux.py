@@ -17,6 +17,7 @@ from typing import Final
 from streamrelay import errors
 from streamrelay.children import ended, send_signal, start_child
 from streamrelay.control.ssh import Ssh
+from streamrelay.waiting import answer_within
 
 OLDEST: Final = (3, 2)
 IDENTIFICATION_FIXED: Final = (3, 8)
@@ -155,7 +156,7 @@ class Tmux:
             except OSError as error:
                 raise self.unrunnable(error) from error
             try:
-                async with asyncio.timeout(timeout):
+                async with answer_within(timeout):
                     await process.wait()
             except TimeoutError as error:
                 words = f"tmux did not answer in {timeout:g} s"

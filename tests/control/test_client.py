@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -293,3 +294,15 @@ async def test_the_binary_is_the_one_that_was_named(
     async with ControlClient(tmux, "$0", heard, transport=transport) as client:
         assert (await client.command(say("x"))).text == "x"
     assert used.read_text() == "used\n"
+
+
+@pytest.mark.requirement("REL-07")
+async def test_an_answer_that_came_while_the_process_stood_still_is_no_missing_one(
+    private_tmux: PrivateTmux, connect: "Connect"
+) -> None:
+    private_tmux.new_session("main", IDLE)
+    async with connect() as client:
+        asking = asyncio.create_task(client.command(say("there"), timeout=0.5))
+        await asyncio.sleep(0)
+        time.sleep(2.0)  # as a daemon that reads a long log, or is suspended
+        assert (await asking).text == "there"
