@@ -182,6 +182,18 @@ def test_of_a_status_row_the_first_and_the_last_state_are_said_however_slow_it_i
 
 
 @pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("clear", [*CLEARS, "\x1bc"], ids=ascii)
+def test_each_run_of_a_watch_mode_is_said_after_the_same_rest(clear: str) -> None:
+    pane = ScriptedPane(COLUMNS, LINES)
+    for runs in range(1, 4):
+        pane.prints(f"{clear}RUN suite\r\n")
+        pane.rests(0.4)
+        pane.prints("Tests: 2 passed\r\nWaiting for changes\r\n")
+        pane.rests(REPAINT_REST + 0.5)
+        assert pane.said() == ["RUN suite", "Tests: 2 passed", "Waiting for changes"] * runs
+
+
+@pytest.mark.requirement("DEL-01")
 def test_nobody_waits_for_long_for_a_program_that_rewrote_a_line_after_minutes() -> None:
     pane = ScriptedPane(COLUMNS, LINES)
     pane.prints("building\r\n")
