@@ -256,9 +256,9 @@ class TurnEnded(Event, tag="turn_ended"):
 
     reason: TurnEnd
     """`quiet` (no text changed for 1.5 s; for 10 s if the program has not shown its message, or usually signals its
-    state and has not done so in this turn; never while a dialog is open), `composer` (its line editor reads again),
-    `signal` (its own state signal), `superseded` (other text was typed at its prompt, or its answer to the next message
-    had begun), `closed` (the pane is gone).
+    state and has not done so in this turn, and if a shell's command shows no question on its line; never while a dialog
+    is open), `composer` (its line editor reads again), `signal` (its own state signal), `superseded` (other text was
+    typed at its prompt, or its answer to the next message had begun), `closed` (the pane is gone).
     """
     certain: bool
     """Whether there is more evidence than silence."""

@@ -202,8 +202,7 @@ class DeltaStream:
             case Ran():
                 self._recognise(command=told.command)
                 if self._mode.is_left_to_another:
-                    # A shell that waits for a program tells nothing of the program's own turns.
-                    self._turns.dismiss("composer")
+                    self._turns.doubt("composer")
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 self._turns.miss()
@@ -330,6 +329,9 @@ class DeltaStream:
 
     def _begin_answer(self, message_id: str) -> Batch:
         """Begin the turn that answers a submitted message."""
+        if self._mode.is_left_to_another:
+            # A shell that waits for a program tells nothing of the program's own turns.
+            self._turns.dismiss("composer")
         self._builder.next_turn(message_id)
         self._builder.emit(Injected(message_id=message_id, state="entering"))
         self._printing.say_early_answers()
@@ -366,7 +368,8 @@ class DeltaStream:
         if self._detector.due is not None and now >= self._detector.due:
             self._detector.look(converses=self.converses)
         self._printing.advance(rests=not self._unsettled)
-        if not self._turns.is_over(now) or self._is_unseen or (self.converses and self._goes_on()):
+        goes_on = self._goes_on if self.converses else self._command_goes_on
+        if not self._turns.is_over(now) or self._is_unseen or goes_on():
             self._witness.due = None
         elif not (self.converses and self._following.expects_answer and self._witness.must_wait(now)):
             if self.converses:
@@ -386,6 +389,10 @@ class DeltaStream:
         if held := self._detector.shows_dialog or self._conversation.is_unreadable:
             self._turns.hold()
         return held
+
+    def _command_goes_on(self) -> bool:
+        """Whether a shell's command is waited for that is quiet and does not ask for anything on its line."""
+        return self._turns.doubts("composer") and not self._printing.open_text.strip() and self._turns.wait()
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""

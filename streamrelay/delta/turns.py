@@ -9,9 +9,10 @@
   a message it can be the word on the turn before, and then it is a vote like any other.
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
   read when the dialog is gone.
+* A shell that waits for another command says *busy* of its own command, not of messages to a program that it runs.
 * Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
   shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
-  message in a queue), and that is not certain: what comes later without a new message opens a continuation, a turn of
+  message in a queue; and where a shell's command is quiet and no question stands on its line), and that is not certain: what comes later without a new message opens a continuation, a turn of
   the same number.
 
 Pure: time comes in with every call, in seconds of the stream.
@@ -165,6 +166,10 @@ class Turns:
             self._doubted = witness if self._witnesses.keys().isdisjoint(TELLING) else None
             self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
 
+    def doubts(self, witness: Witness) -> bool:
+        """Tell whether that witness said *busy* last and cannot be heard now."""
+        return self._doubted == witness
+
     def exited(self, status: int | None, now: float) -> None:
         """Note that a shell reads again, and how the command before ended, if the shell has told."""
         if self._open or "shell" in self._witnesses:
@@ -180,6 +185,8 @@ class Turns:
 
     def dismiss(self, witness: Witness) -> None:
         """That witness tells nothing of the program that is there now."""
+        if self._doubted == witness:
+            self._doubted = None
         if self._witnesses.pop(witness, None) is not None:
             self.is_busy = any(vote.says == "busy" for vote in self._witnesses.values())
             if self._has_worked and not self.is_busy:
@@ -240,7 +247,7 @@ class Turns:
 
     def wait(self) -> bool:
         """Wait longer than usual for the end of the turn by quiet; return whether that is news."""
-        waits, self._quiet = self._quiet == QUIET, UNHEARD
+        waits, self._quiet = self._quiet < UNHEARD, max(self._quiet, UNHEARD)
         return waits
 
     def be_patient(self, seconds: float) -> None:

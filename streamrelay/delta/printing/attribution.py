@@ -70,6 +70,13 @@ class Attribution:
         """Return what of the open line is not published yet."""
         return open_text.removeprefix(self._published)
 
+    def unpublished_lines(self, lines: list[str]) -> list[str]:
+        """Return what of passed lines, which begin with the open line, is not published yet."""
+        if not lines or not self._published:
+            return lines
+        first = self.unpublished(lines[0])
+        return [first, *lines[1:]] if first else lines[1:]
+
     def ask(self, question: str) -> None:
         """Note that the open line, as it rests, asks a person for something."""
         self._awaited = Awaited("question", question)

@@ -430,7 +430,7 @@ class Printing:
         """
         text = ""
         if not self.editor.is_open:
-            waiting = [*self._wrapped, *self._lines.waiting]
+            waiting = [*self._wrapped, *self.attribution.unpublished_lines(self._lines.waiting)]
             # An agent paints its first screen so: that is no answer, and no turn.
             if waiting and not (self._mode.asks_for_paste or self._greeting is not None):
                 self._builder.begin_turn()

@@ -1,0 +1,92 @@
+"""When the answer of a shell's command is over: at the next prompt, however quiet the command is before it."""
+
+import pytest
+
+from streamrelay.delta.inputs import Ran
+from streamrelay.delta.turns import QUIET, UNHEARD
+from streamrelay.events import Live, TurnEnded, TurnStarted
+from streamrelay.testing.scripted_pane import ScriptedPane
+
+ASKS, WITHDRAWS = "\x1b[?2004h", "\x1b[?2004l"
+
+ENDS_OF_INPUT = {
+    "readline": f"\r\n{WITHDRAWS}\r",
+    "zle": f"{WITHDRAWS}\r\r\n",
+    "zle, highlighted": f"\r\x1b[1A$ echo a long word; \r\n$ sleep{WITHDRAWS}\r\r\n",
+}
+"""What a line editor prints at Enter, with a command of two rows on its screen."""
+
+
+def runs(command: str = "make", end: str = ENDS_OF_INPUT["readline"]) -> ScriptedPane:
+    """Return a pane in which a shell runs a command that was sent, as tmux has told."""
+    pane = ScriptedPane(40, 12)
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "sh"))
+    pane.prints(f"{ASKS}$ ")
+    pane.rests()
+    message_id = pane.pastes(command)
+    pane.prints(command)
+    pane.submits(message_id)
+    pane.prints(end)
+    pane.rests(0.5)
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "make"))
+    return pane
+
+
+def ends(pane: ScriptedPane) -> list[str]:
+    """Return the reasons of the turns that have ended."""
+    return [event.reason for event in pane.events if isinstance(event, TurnEnded)]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_command_that_pauses_is_waited_for() -> None:
+    pane = runs()
+    for line in ("compiling", "linking", "testing"):
+        pane.prints(f"{line}\r\n")
+        pane.rests(UNHEARD - 1)
+        assert ends(pane) == []
+    pane.prints(f"{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["compiling", "linking", "testing"]
+    assert ends(pane) == ["composer"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_command_that_asks_something_on_its_line_has_answered() -> None:
+    pane = runs()
+    pane.prints("setting up\r\nName: ")
+    pane.rests(QUIET + 0.2)
+    assert ends(pane) == ["quiet"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_command_that_never_ends_has_answered_after_a_long_quiet() -> None:
+    pane = runs()
+    pane.prints("listening on port 80\r\n")
+    pane.rests(UNHEARD + 0.2)
+    assert ends(pane) == ["quiet"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_message_to_the_program_that_a_shell_runs_is_answered_as_anywhere() -> None:
+    pane = runs()
+    pane.prints("ready\r\n")
+    pane.rests(UNHEARD + 0.2)
+    message_id = pane.pastes("hello")
+    pane.prints("hello")
+    pane.submits(message_id)
+    pane.prints("\r\nhello to you\r\n")
+    pane.rests(QUIET + 0.2)
+    assert pane.said() == ["ready", "hello to you"]
+    assert ends(pane) == ["quiet", "quiet"]
+
+
+@pytest.mark.requirement("DEL-04b")
+@pytest.mark.parametrize("end", ENDS_OF_INPUT.values(), ids=ENDS_OF_INPUT)
+def test_the_line_that_was_sent_begins_no_answer(end: str) -> None:
+    pane = runs("echo a long word; sleep 20 behind the row", end)
+    pane.rests(UNHEARD + 1)
+    assert not [event for event in pane.events if isinstance(event, Live | TurnStarted)]
+    pane.prints(f"done\r\n{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["done"]
+    assert ends(pane) == ["composer"]
