@@ -29,11 +29,14 @@ def main() -> int:
         began = time.monotonic()
         faults = schedule(seed, given.faults, given.kinds)
         with PrivateTmux() as tmux, own_home(tmux.directory) as state:
-            verdict = asyncio.run(
-                run_campaign(tmux, tmux.directory / "exchange", state, faults, gathers=not given.without_gathering)
-            )
-            if verdict.findings and given.keep:
-                shutil.copytree(tmux.directory, given.keep / f"seed-{seed}", ignore=_sockets, dirs_exist_ok=True)
+            verdict = None
+            try:
+                verdict = asyncio.run(
+                    run_campaign(tmux, tmux.directory / "exchange", state, faults, gathers=not given.without_gathering)
+                )
+            finally:
+                if given.keep and (verdict is None or verdict.findings):
+                    shutil.copytree(tmux.directory, given.keep / f"seed-{seed}", ignore=_sockets, dirs_exist_ok=True)
         wrong += bool(verdict.findings)
         print(f"seed {seed}: {verdict} ({time.monotonic() - began:.1f} s)", flush=True)
         for finding in verdict.findings[:20]:
