@@ -497,6 +497,9 @@ class DeltaStream:
                     self._printing.farewell()
             elif event.kind == "bracketed_paste_on":
                 self._may_have_asked = False
+                if self._mode.is_running and self._printing.submitted_message == self._turns.awaited is not None:
+                    # A command that prints nothing has answered, too.
+                    self._builder.begin_turn()
                 if self._printing.asked_for_input():
                     self._shell_reads()
                 self._following.asked_for_input(frame)

@@ -10,10 +10,10 @@
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
   read when the dialog is gone.
 * A shell that waits for another command says *busy* of its own command, not of messages to a program that it runs.
-* Without such a witness the turn ends after `QUIET` seconds without output (`UNHEARD` where the program has not even
-  shown its message, or tells its state as a rule and has told nothing of this turn: it may still be starting, with the
-  message in a queue; and where a shell's command is quiet and no question stands on its line), and that is not certain: what comes later without a new message opens a continuation, a turn of
-  the same number.
+* Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
+  without a new message opens a continuation, a turn of the same number. It takes `UNHEARD` seconds where the program
+  has not even shown its message; where it tells its state as a rule and has told nothing of this turn (it may still be
+  starting, with the message in a queue); and where a shell's command is quiet and no question stands on its line.
 
 Pure: time comes in with every call, in seconds of the stream.
 """
@@ -98,6 +98,11 @@ class Turns:
     def answered(self) -> int | None:
         """The turn that is being answered, if one is open."""
         return self._answered if self._open else None
+
+    @property
+    def awaited(self) -> str | None:
+        """The message submitted last, if nothing has answered it yet."""
+        return None if self._open else self._message_id
 
     @property
     def goes_on(self) -> bool:

@@ -6,6 +6,7 @@ from streamrelay.delta.inputs import Ran
 from streamrelay.delta.turns import QUIET, UNHEARD
 from streamrelay.events import Live, TurnEnded, TurnStarted
 from streamrelay.testing.scripted_pane import ScriptedPane
+from streamrelay.vt.engine import Cursor, Snapshot
 
 ASKS, WITHDRAWS = "\x1b[?2004h", "\x1b[?2004l"
 
@@ -90,3 +91,57 @@ def test_the_line_that_was_sent_begins_no_answer(end: str) -> None:
     pane.rests()
     assert pane.said() == ["done"]
     assert ends(pane) == ["composer"]
+
+
+@pytest.mark.requirement("DEL-04b")
+@pytest.mark.parametrize("editor", ["readline", "zle"])
+def test_a_command_that_prints_nothing_has_answered_at_the_next_prompt(editor: str) -> None:
+    pane = runs("true", ENDS_OF_INPUT[editor])
+    pane.rests(UNHEARD + 1)
+    assert ends(pane) == []
+    pane.prints(f"{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == []
+    assert ends(pane) == ["composer"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_command_that_was_typed_ahead_has_not_answered_at_the_prompt_of_the_one_before() -> None:
+    pane = runs("sleep 3")
+    message_id = pane.pastes("echo second")
+    pane.prints("echo second")
+    pane.submits(message_id)
+    pane.prints(f"\r\n{ASKS}$ echo second")
+    pane.rests(0.05)
+    assert ends(pane) == []
+    pane.prints(f"\r\n{WITHDRAWS}\rsecond\r\n{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["second"]
+    assert ends(pane) == ["composer"]
+
+
+@pytest.mark.requirement("DEL-07b")
+@pytest.mark.parametrize("first_row", ["", "~ on main"])
+def test_output_without_a_line_feed_stands_left_of_a_prompt_of_two_rows(first_row: str) -> None:
+    pane = runs("printf hello")
+    for output in ("hello", "hello again"):
+        pane.prints(f"{output}{ASKS}{first_row}\r\n$ ")
+        pane.rests()
+        assert pane.said()[-1] == output
+        pane.prints(f"printf\r\n{WITHDRAWS}\r")
+        pane.rests(0.1)
+    assert pane.said() == ["hello", "hello again"]
+
+
+@pytest.mark.requirement("DLV-02b")
+def test_a_right_prompt_at_the_attach_is_no_draft() -> None:
+    pane = ScriptedPane(40, 2)
+    pane.begins(Snapshot(40, 2, (b"here", b"% ".ljust(34) + b"16:19"), (False, False), Cursor(2, 1)))
+    assert pane.stream.pane_state.composer.text == ""
+
+
+@pytest.mark.requirement("DLV-02b")
+def test_a_draft_at_the_attach_with_the_cursor_before_it_is_no_right_prompt() -> None:
+    pane = ScriptedPane(40, 2)
+    pane.begins(Snapshot(40, 2, (b"here", b"% echo hi"), (False, False), Cursor(2, 1)))
+    assert pane.stream.pane_state.composer.text == "echo hi"

@@ -18,6 +18,7 @@ from typing import Final
 
 from streamrelay.delta.layout.chrome import masked
 from streamrelay.delta.mode import ModeMachine
+from streamrelay.delta.printing.echo import looks_like_prompt
 
 MAX_HELD_LINES = 1000
 PATIENCE: Final = 0.3
@@ -79,15 +80,17 @@ class LineEditor:
 
         Output that ended without a line feed is left of a prompt that was printed after the request (readline). If
         nothing was printed after the request, the text is the prompt itself (zle prints it first). Lines that have
-        passed by then are the first rows of the prompt, if there is one.
+        passed by then are the first rows of the prompt, if there is one, and output can stand left of the first.
         """
         before, self._begun_on = self._begun_on, None
         if before is None:
             return None
         if self.lines and open_head.strip():
-            self.prompt_rows = self.lines
+            left = before if self.lines[0].startswith(before) and not looks_like_prompt(before) else ""
+            first_row = self.lines[0].removeprefix(left)
+            self.prompt_rows = [*([first_row] if first_row or not left else []), *self.lines[1:]]
             self._forget_lines()
-            return "", open_head
+            return left, open_head
         if before and open_head.startswith(before) and open_head.rstrip() != before.rstrip():
             self._left = before
             return before, open_head[len(before) :]

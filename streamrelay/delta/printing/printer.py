@@ -73,6 +73,8 @@ class Printing:
         """The text right of the cursor while nothing is typed."""
         self._submitted = ""
         """The last row that a line editor submitted."""
+        self.submitted_message: str | None = None
+        """The message that a line editor submitted last; None if something else was."""
         self._prompt = ""
         """The open line when the shell marked the end of its prompt."""
         self._greeting_due: float | None = None
@@ -125,7 +127,7 @@ class Printing:
     @property
     def view(self) -> ComposerView:
         """The open line as it stands; text behind an unknown prompt is not a draft."""
-        line = self._lines.open_text().rstrip()
+        line = self._left_of_prompt(self._lines.open_text().rstrip())
         typed = self.attribution.prompts.behind(line) or ""
         return ComposerView((line,), typed, typed)
 
@@ -328,6 +330,10 @@ class Printing:
         right = self._lines.open_text()[len(self._lines.open_head()) :].strip()
         self._right_prompt = ending_in(right) if right else None
 
+    def _left_of_prompt(self, shown: str) -> str:
+        """Return what stands left of the right prompt, in the first row that ends in it."""
+        return shown if self._right_prompt is None else self._right_prompt.sub("", shown, count=1)
+
     def _learn_prompt(self, shown: tuple[str, str] | None) -> None:
         """Remember the prompt that a line editor stands behind, and say what stands left of it."""
         if shown is None or not shown[1].strip():
@@ -397,8 +403,7 @@ class Printing:
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
-        right = self._right_prompt
-        self.say(lines if right is None else [right.sub("", line, count=1) for line in lines])
+        self.say([self._left_of_prompt(line) for line in lines])
 
     @property
     def _shows_paste(self) -> bool:
@@ -553,10 +558,9 @@ class Printing:
         content = self.attribution.unpublished(self.editor.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
-        if self._right_prompt is not None:
-            content = self._right_prompt.sub("", content, count=1)
+        content = self._left_of_prompt(content)
         rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]
-        message_id = self.attribution.ledger.in_composer("\n".join(rows))
+        self.submitted_message = message_id = self.attribution.ledger.in_composer("\n".join(rows))
         typed = "\n".join(rows).strip()
         self._submitted = rows[-1]
         self.attribution.submitted()
