@@ -194,6 +194,17 @@ class CouncilSession:
     async def end(self) -> None:
         """End the session, as `/bye` does; a second call has no effect."""
         self._inbox.put_nowait(coordinator.Bye())
+        await self._close()
+
+    async def leave(self) -> None:
+        """Stop as a killed process would: what is under way goes on when the session is resumed."""
+        for client in self._clients.values():
+            client.leave()
+        if self._runner is not None:
+            self._runner.cancel()
+        await self._close()
+
+    async def _close(self) -> None:
         if self._runner is not None:
             await asyncio.gather(self._runner, return_exceptions=True)
         for client in self._clients.values():

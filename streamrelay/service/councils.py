@@ -1,7 +1,8 @@
 """The sessions of the council that a service holds open, for people at terminals and the page, and for agents.
 
 Terminal agents among the members are spoken to through the service, which is the only writer of their panes. A session
-ends by `/bye`, with the service, and where an agent began it, when its question is answered; it is stored at all times.
+ends by `/bye`, and where an agent began it, when its question is answered. It is stored at all times: with the service
+it stops where it is, and goes on when it is resumed.
 """
 
 import asyncio
@@ -75,6 +76,11 @@ class ServiceAgentClient(AgentClient):
         super().__init__()
         self._core, self._service, self._target, self._note = core, service, target, note
         self._turn = ""
+        self._has_left = False
+
+    def leave(self) -> None:
+        """See `AIClient`."""
+        self._has_left = True
 
     def begin_turn(self, turn: str) -> None:
         """See `AIClient`."""
@@ -89,7 +95,8 @@ class ServiceAgentClient(AgentClient):
         try:
             await self._ask(session, text, turn, publish)
         finally:
-            await asyncio.shield(self._core.do(lambda _: self._core.machine.leave_seat(session, turn)))
+            if not self._has_left:
+                await asyncio.shield(self._core.do(lambda _: self._core.machine.leave_seat(session, turn)))
 
     async def _ask(self, session: str, text: str, message_id: str, publish: Publish) -> None:
         def of_this_message(event: Event) -> None:
@@ -104,8 +111,9 @@ class ServiceAgentClient(AgentClient):
             )
         except (asyncio.CancelledError, DeliveryTimeout):
             # A turn that is over must not be typed later.
-            with contextlib.suppress(StreamrelayError):
-                await self._service.cancel_delivery(message_id)
+            if not self._has_left:
+                with contextlib.suppress(StreamrelayError):
+                    await self._service.cancel_delivery(message_id)
             raise
 
     async def health_check(self) -> bool:
@@ -141,9 +149,9 @@ class Councils:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
-        """End all sessions; they can be resumed."""
+        """Stop all sessions where they are; they can be resumed."""
         for held in list(self._held.values()):
-            await held.session.end()
+            await held.session.leave()
         await asyncio.gather(*self._closing, return_exceptions=True)
         if self._store is not None:
             await self._store.__aexit__(None, None, None)

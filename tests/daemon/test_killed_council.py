@@ -1,4 +1,4 @@
-"""A daemon that is killed while a member of its council answers: the resumed session has asked once, and has it all."""
+"""A daemon that ends while a member of its council answers: the resumed session has asked once, and has it all."""
 
 import asyncio
 import os
@@ -45,8 +45,9 @@ class Table(Exchange):
 
 @pytest.mark.requirement("COU-11", "DLV-07a")
 @pytest.mark.parametrize("answers_meanwhile", [True, False], ids=["answered meanwhile", "answered later"])
-async def test_a_turn_that_a_kill_cuts_is_resumed_without_asking_twice(
-    private_tmux: PrivateTmux, daemon_folders: Path, answers_meanwhile: bool
+@pytest.mark.parametrize("ends_by", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+async def test_a_turn_that_the_end_of_a_daemon_cuts_is_resumed_without_asking_twice(
+    private_tmux: PrivateTmux, daemon_folders: Path, answers_meanwhile: bool, ends_by: signal.Signals
 ) -> None:
     members = "".join(f'[[member]]\nname = "{name}"\nvendor = "pane"\nmodel = "{name}"\n' for name in ("Kit", "Lou"))
     async with Table(private_tmux, daemon_folders / "table", deliveries=0, rounds=0) as table:
@@ -57,7 +58,7 @@ async def test_a_turn_that_a_kill_cuts_is_resumed_without_asking_twice(
             await client.enter_council(council, "Good morning")
             await wait_until_async(lambda: table.has("Kit", "message"), PATIENCE, "Kit to be asked")
             await client.enter_council(council, "And you?")
-            os.kill(life.pid, signal.SIGKILL)
+            os.kill(life.pid, ends_by)
             await life.ended
             if answers_meanwhile:
                 await wait_until_async(lambda: table.has("Kit", "said"), PATIENCE, "Kit to answer")

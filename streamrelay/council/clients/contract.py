@@ -37,6 +37,10 @@ class AIClient(ABC):
         """
         return
 
+    def leave(self) -> None:
+        """Note that this process ends before the answer, which another process resumes; the default ignores it."""
+        return
+
     @abstractmethod
     def stream_response(self, messages: Sequence[ChatMessage], system_prompt: str) -> AsyncIterator[str]:
         """Answer, piece by piece.
