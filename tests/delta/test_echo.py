@@ -200,3 +200,20 @@ def test_before_the_enter_no_line_feed_is_owed() -> None:
     assert attribute(ledger, "hellooutput", "") == [("hello", INJECTED), ("output", PROGRAM), ("", PROGRAM)]
     ledger.submit("m", "")
     assert attribute(ledger, "", "") == [("", PROGRAM)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "echo \N{WOMAN}\N{ZERO WIDTH JOINER}\N{PERSONAL COMPUTER} e\N{COMBINING ACUTE ACCENT}",
+            "echo 👩<200d>💻 e<0301>",
+        ),
+        ("rm -r\N{VARIATION SELECTOR-16} a  b", "rm -r a b"),
+        ("a <b> <c0ffee1> <ffffffff>", "a <b> <c0ffee1> <ffffffff>"),
+    ],
+    ids=["written out", "left out", "no mark"],
+)
+def test_marks_of_no_width_are_written_out_or_left_out(text: str, shown: str) -> None:
+    assert ShownLine(text).is_in(squeeze(f"% {shown}"))
+    assert not ShownLine(text + "x").is_in(squeeze(f"% {shown}"))

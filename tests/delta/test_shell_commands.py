@@ -145,3 +145,28 @@ def test_a_draft_at_the_attach_with_the_cursor_before_it_is_no_right_prompt() ->
     pane = ScriptedPane(40, 2)
     pane.begins(Snapshot(40, 2, (b"here", b"% echo hi"), (False, False), Cursor(2, 1)))
     assert pane.stream.pane_state.composer.text == "echo hi"
+
+
+@pytest.mark.requirement("DEL-02b")
+def test_of_a_first_message_of_two_lines_the_right_prompt_is_no_part() -> None:
+    pane = ScriptedPane(40, 8)
+    rows = (b"% ".ljust(34) + b"16:19", *[b""] * 7)
+    pane.begins(Snapshot(40, 8, rows, (False,) * 8, Cursor(2, 0)))
+    pane.rests()
+    message_id = pane.pastes("for i in 1 2\ndo echo $i; done")
+    pane.prints("for i in 1 2\r\r\ndo echo $i; done\x1b[K")
+    pane.submits(message_id)
+    pane.prints(f"{WITHDRAWS}\r\r\n1\r\n2\r\n% {'':32}16:20\x1b[38D{ASKS}")
+    pane.rests()
+    assert pane.said("injected") == ["for i in 1 2", "do echo $i; done"]
+    assert pane.said("typed") == []
+    assert pane.said() == ["1", "2"]
+
+
+@pytest.mark.requirement("DEL-02b")
+def test_a_right_prompt_is_not_said_when_the_pane_ends() -> None:
+    pane = ScriptedPane(40, 2)
+    pane.begins(Snapshot(40, 2, (b"here", b"% ".ljust(34) + b"16:19"), (False, False), Cursor(2, 1)))
+    pane.rests()
+    pane.ends()
+    assert pane.texts() == []

@@ -478,7 +478,7 @@ class Printing:
         in_prompt = self.region.phase != "output"
         self.say(self.region.release())
         self.say(self.editor.release())
-        rest = self.open_text.rstrip()
+        rest = self._left_of_prompt(self.open_text.rstrip())
         if rest and (self.editor.is_open or in_prompt or self.attribution.is_waiting(rest)):
             self._builder.leave_out("prompt", [rest])
         elif rest:
@@ -510,7 +510,8 @@ class Printing:
                 self.attribution.printed()
                 self._builder.say_plain([line, *rest], rule)
                 return
-            pieces = self.attribution.explain(line, has_composer=self._mode.asks_for_paste)
+            passed = self._left_of_prompt(line) if self.attribution.is_at_prompt else line
+            pieces = self.attribution.explain(passed, has_composer=self._mode.asks_for_paste)
             if pieces is None:
                 self._builder.leave_out("said_already", [line])
             else:
