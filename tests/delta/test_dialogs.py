@@ -56,6 +56,12 @@ def test_a_visible_cursor_may_stand_in_the_dialog() -> None:
     assert find_dialog(filtered, (3, 5)) is None
 
 
+@pytest.mark.parametrize(("hint", "is_one"), [("⏎ to confirm", True), ("Confirm [⏎]", True), ("no newline⏎", False)])
+def test_a_sign_of_the_key_behind_output_without_a_line_feed_is_no_hint(hint: str, is_one: bool) -> None:
+    screen = ["root@vm ~# printf 'no newline'", hint, "root@vm ~#"]
+    assert (find_dialog(screen, (11, 2)) is not None) == is_one
+
+
 def test_bullets_are_no_pointers() -> None:
     """Unless they count, or keys follow."""
     assert find_dialog(rows("What is new?\n● Faster\n  Smaller"), (0, 3), cursor_visible=False) is None

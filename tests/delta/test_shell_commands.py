@@ -147,7 +147,7 @@ def test_a_draft_at_the_attach_with_the_cursor_before_it_is_no_right_prompt() ->
     assert pane.stream.pane_state.composer.text == "echo hi"
 
 
-@pytest.mark.requirement("DEL-02b")
+@pytest.mark.requirement("DEL-02a")
 def test_of_a_first_message_of_two_lines_the_right_prompt_is_no_part() -> None:
     pane = ScriptedPane(40, 8)
     rows = (b"% ".ljust(34) + b"16:19", *[b""] * 7)
@@ -163,7 +163,7 @@ def test_of_a_first_message_of_two_lines_the_right_prompt_is_no_part() -> None:
     assert pane.said() == ["1", "2"]
 
 
-@pytest.mark.requirement("DEL-02b")
+@pytest.mark.requirement("DEL-02a")
 def test_a_right_prompt_is_not_said_when_the_pane_ends() -> None:
     pane = ScriptedPane(40, 2)
     pane.begins(Snapshot(40, 2, (b"here", b"% ".ljust(34) + b"16:19"), (False, False), Cursor(2, 1)))
