@@ -541,6 +541,10 @@ class DeltaStream:
             self._settle_editor()
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
+        if self._turns.awaited is not None and self._printing.prompts_again(self._turns.awaited):
+            # It has read the message and reads again: that it printed nothing is its answer.
+            self._turns.output(self.now)
+            self._builder.begin_turn()
         if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:

@@ -170,3 +170,19 @@ def test_a_right_prompt_is_not_said_when_the_pane_ends() -> None:
     pane.rests()
     pane.ends()
     assert pane.texts() == []
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_reader_of_lines_that_prints_nothing_has_answered_at_its_next_prompt() -> None:
+    pane = ScriptedPane()
+    pane.prints(">>> ")
+    pane.rests()
+    for text, answer in (("1 + 1", "2\r\n"), ("x = 5", ""), ("x", "5\r\n")):
+        before = len(ends(pane))
+        pane.sends(text, painted=text)
+        pane.rests(UNHEARD)
+        assert len(ends(pane)) == before
+        pane.prints(f"\r\n{answer}>>> ")
+        pane.rests(QUIET + 0.5)
+        assert ends(pane)[before:] == ["quiet"]
+    assert pane.said() == ["2", "5"]

@@ -119,6 +119,11 @@ class Printing:
         """Whether the open line ends in a known prompt at the cursor."""
         return bool(self.attribution.prompts.split(self.open_head)[1])
 
+    def prompts_again(self, message_id: str) -> bool:
+        """Tell whether a program without a line editor rests at a known prompt, below the echo of this message."""
+        reads = not (self._mode.asks_for_paste or self._mode.is_running) and self.region.phase == "output"
+        return reads and self.is_at_prompt and not self.attribution.ledger.awaits(message_id)
+
     @property
     def may_be_at_prompt(self) -> bool:
         """Whether the open line ends in a prompt at the cursor, or will count as one when it comes again."""

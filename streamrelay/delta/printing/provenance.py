@@ -112,6 +112,10 @@ class Ledger:
                 return injection.seen > 0 or (on_open_line is not None and written)
         return True
 
+    def awaits(self, message_id: str) -> bool:
+        """Tell whether any part of an injection is still to be seen."""
+        return any(injection.message_id == message_id for injection in self._pending)
+
     def in_composer(self, text: str) -> str | None:
         """Strike off the oldest injection whose lines stand in a composer's submitted content, and return its id.
 
