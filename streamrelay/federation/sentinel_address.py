@@ -1,4 +1,4 @@
-"""The address of a server that Redis Sentinel keeps available: `redis+sentinel://HOST,HOST:PORT/SERVICE/DB`. Pure.
+"""The address of a server that Redis Sentinel keeps available: `redis+sentinel://HOST,HOST:PORT/SERVICE/DB`.
 
 Sentinel tells which server is the primary of a service now. It is asked again for every new connection, so a node
 follows a failover by connecting again, as it does after any loss. What the new primary lacks is sent again.
