@@ -203,6 +203,8 @@ class DeltaStream:
                 self._recognise(command=told.command)
                 if self._mode.is_left_to_another:
                     self._turns.doubt("composer")
+                if not self._unsettled:
+                    self._hear_silence(told.t)
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 self._turns.miss()
@@ -541,10 +543,7 @@ class DeltaStream:
             self._settle_editor()
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
-        if self._turns.awaited is not None and self._printing.prompts_again(self._turns.awaited):
-            # It has read the message and reads again: that it printed nothing is its answer.
-            self._turns.output(self.now)
-            self._builder.begin_turn()
+        self._hear_silence(self.now)
         if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:
@@ -555,6 +554,14 @@ class DeltaStream:
                 self._tell_painted(message_id)
         if self._last_output is not None:
             self._detector.rests(self._last_output, self.now)
+
+    def _hear_silence(self, now: float) -> None:
+        """Begin the turn of a message to which a program that prints has printed nothing, but reads again."""
+        awaited = None if self.converses else self._turns.awaited
+        if awaited is not None and self._printing.reads_again(awaited):
+            self._builder.now = now
+            self._turns.output(now)
+            self._builder.begin_turn()
 
     def _tell_painted(self, message_id: str) -> None:
         """Say, once, that the program shows what is being pasted."""

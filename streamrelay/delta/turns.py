@@ -102,7 +102,7 @@ class Turns:
     @property
     def awaited(self) -> str | None:
         """The message submitted last, if nothing has answered it yet."""
-        return None if self._open else self._message_id
+        return None if self._open or self._over == self.turn else self._message_id
 
     @property
     def goes_on(self) -> bool:

@@ -186,3 +186,18 @@ def test_a_reader_of_lines_that_prints_nothing_has_answered_at_its_next_prompt()
         pane.rests(QUIET + 0.5)
         assert ends(pane)[before:] == ["quiet"]
     assert pane.said() == ["2", "5"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_program_that_prints_only_its_prompt_has_answered_at_both_its_ends() -> None:
+    pane = runs("python3 -q", f"{ENDS_OF_INPUT['readline']}>>> ")
+    pane.rests(QUIET + 0.5)
+    assert ends(pane) == ["quiet"]
+    message_id = pane.pastes("exit()")
+    pane.prints("exit()")
+    pane.submits(message_id)
+    pane.prints(f"\r\n{ASKS}$ ")
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "sh"))
+    pane.rests(QUIET + 0.5)
+    assert len(ends(pane)) == 2
+    assert pane.said() == []

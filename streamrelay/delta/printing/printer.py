@@ -119,10 +119,16 @@ class Printing:
         """Whether the open line ends in a known prompt at the cursor."""
         return bool(self.attribution.prompts.split(self.open_head)[1])
 
-    def prompts_again(self, message_id: str) -> bool:
-        """Tell whether a program without a line editor rests at a known prompt, below the echo of this message."""
-        reads = not (self._mode.asks_for_paste or self._mode.is_running) and self.region.phase == "output"
-        return reads and self.is_at_prompt and not self.attribution.ledger.awaits(message_id)
+    def reads_again(self, message_id: str) -> bool:
+        """Tell whether the program rests where the next line is typed, below the echo of this message.
+
+        A line editor reads at once what was typed ahead, so one that rests has read everything.
+        """
+        if self.region.phase != "output" or self.attribution.ledger.awaits(message_id):
+            return False
+        if self._mode.asks_for_paste:
+            return self._mode.is_line_editor_known or self.is_at_prompt
+        return self.may_be_at_prompt if self._mode.is_left_to_another else self.is_at_prompt
 
     @property
     def may_be_at_prompt(self) -> bool:
