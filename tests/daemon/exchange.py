@@ -197,11 +197,14 @@ class Exchange:
                 request = SendMessage(to="Cy", text=f"note {number}", message_id=self._id(f"note-{number}"))
                 while self.sent < number:
                     try:
-                        await client.send_message(request)
+                        delivery = (await client.send_message(request)).delivery
                     except (DaemonLost, DaemonMissing):
                         await asyncio.sleep(0.02)
-                    else:
-                        self.sent = number
+                        continue
+                    if delivery.reason == "pane_gone":
+                        # Cy's tmux server has just ended: the message is told to have failed, and is not stored.
+                        return
+                    self.sent = number
                 while not self.enough and len(self.heard("Cy")) < number - AHEAD:
                     await asyncio.sleep(0.02)
         self.all_sent = True
