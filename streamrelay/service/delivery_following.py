@@ -14,6 +14,8 @@ from streamrelay.service.api import Delivery, SendMessage
 from streamrelay.service.interface import Service
 
 _UNSUBMITTED = {"queued", "pasted", "painted"}
+_ANSWER_LAG = 10.0
+"""Seconds within which the answer itself follows its receipt, where a full disk kept it from the journal."""
 
 
 async def send_through(
@@ -91,26 +93,35 @@ async def _follow_from_start(service: Service, now: int, sent: SentMessage, pane
 
     The receipts of such a message may end with `submitted`, so the call also ends with the message's turn. It does not
     wait for events that the journal has forgotten. A journal that has the first event of a message has the later ones,
-    or will have them in a moment: the outbox knows of an answer first. What the journal has of the pane before is not
-    of this message: it may be of an earlier tmux server with the same pane ids.
+    or will have them in a moment: the outbox knows of an answer first. After a full disk it can have the receipt
+    `answered` alone, and the answer itself once the pane has been read again. What the journal has of the pane before
+    is not of this message: it may be of an earlier tmux server with the same pane ids.
     """
     is_known = sent.receipt is not None and sent.receipt.state in FINAL
     has_begun = False
     events = cast(AsyncGenerator[AnyEvent], service.events(0))
-    async with contextlib.aclosing(events):
-        async for event in events:
-            is_own = isinstance(event, Receipt | Injected) and event.message_id == sent.message_id
-            has_begun = has_begun or is_own
-            if has_begun and event.pane == pane:
-                publish(event)
-                sent.hear(event)
-                if isinstance(event, Receipt) and is_own:
-                    sent.receipt = event
-                    if event.state in FINAL:
-                        return
-            if sent.is_over or (is_known and not has_begun and event.seq >= now):
-                return
-    raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
+    try:
+        async with contextlib.aclosing(events), asyncio.timeout(None) as limit:
+            async for event in events:
+                is_own = isinstance(event, Receipt | Injected) and event.message_id == sent.message_id
+                has_begun = has_begun or is_own
+                if has_begun and event.pane == pane:
+                    publish(event)
+                    sent.hear(event)
+                    if isinstance(event, Receipt) and is_own:
+                        sent.receipt = event
+                        if event.state == "answered":
+                            limit.reschedule(asyncio.get_running_loop().time() + _ANSWER_LAG)
+                        elif event.state in FINAL:
+                            return
+                if sent.is_over or (is_known and not has_begun and event.seq >= now):
+                    return
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return
+    if sent.is_under_way or not sent.answer:
+        raise DaemonLost(f"the service ended before it reported the outcome of {sent.message_id}")
 
 
 def _timeout_error(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:

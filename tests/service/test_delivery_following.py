@@ -80,3 +80,18 @@ async def test_an_answer_that_the_outbox_knows_first_is_waited_for_unless_it_is_
     service = cast(Service, Journaled(events, "answered", seq=len(events) - 2))
     sent = await send_through(service, request, publish=lambda _: None, wait=True, from_start=True)
     assert sent.answer == ([] if has_forgotten else ["the answer"])
+
+
+@pytest.mark.requirement("COU-11", "DLV-07a")
+async def test_an_answer_that_is_said_after_its_receipt_is_waited_for() -> None:
+    events = journal(
+        Injected(message_id=MESSAGE, state="entering", pane=PANE, turn=1),
+        Receipt(message_id=MESSAGE, state="answered", reason="signal", pane=PANE),
+        Text(text="the answer", origin="program", pane=PANE, turn=1),
+        TurnEnded(reason="signal", certain=True, pane=PANE, turn=1),
+        Text(text="later", origin="program", pane=PANE, turn=2),
+    )
+    request = SendMessage(to=PANE, text="a question", message_id=MESSAGE)
+    service = cast(Service, Journaled(events, "answered"))
+    sent = await send_through(service, request, publish=lambda _: None, wait=True, from_start=True)
+    assert sent.answer == ["the answer"]
