@@ -244,7 +244,7 @@ def measure(arguments: argparse.Namespace) -> Report:
             for way in WAYS:
                 place = f"{number + 1} of {arguments.repetitions}"
                 progress(f"polling: {way.name}, {arguments.panes} panes for {arguments.seconds:g} s, {place}")
-                # Fresh panes, so that nobody finds the lines of another's turn.
+                # Each reader gets new panes, so that it finds no lines of an earlier run.
                 with stage.silent(arguments.panes) as panes:
                     runs[way.name].append(_hear(stage, way, panes, arguments))
         machine = measuring.machine(stage.binary)

@@ -3,7 +3,7 @@
     python -m benchmarks.screen_memory [--rows 10000] [--repetitions 5] [--json]
 
 Bytes are counted by tracemalloc, so without the allocator's own. Compacting (`TmuxScreen.rest`) and the first look
-after it are timed on the screens of which memory is told.
+after it are timed on the same screens.
 """
 
 import argparse

@@ -100,7 +100,7 @@ class Vote(msgspec.Struct, frozen=True):
     by: str
     """The witness: `quiet`; `composer` (a line editor's request); `shell` (a shell that marks the beginning and the end
     of a command, or ends an unfinished line before its prompt); `title` and `agent_state` (what the program reports);
-    `furniture` (whether its screen says how to interrupt it); `hook` (its own stop hook, docs/agents.md).
+    `furniture` (whether its screen shows how to interrupt it); `hook` (its own stop hook, docs/agents.md).
     """
     says: Literal["busy", "idle"]
     """`busy` or `idle`."""
@@ -255,10 +255,10 @@ class TurnEnded(Event, tag="turn_ended"):
     """
 
     reason: TurnEnd
-    """`quiet` (no text changed for 1.5 s; for 10 s if the program has not shown its message, or usually signals its
-    state and has not done so in this turn, and if a shell's command shows no question on its line; never while a dialog
-    is open), `composer` (its line editor reads again), `signal` (its own state signal), `superseded` (other text was
-    typed at its prompt, or its answer to the next message had begun), `closed` (the pane is gone).
+    """`quiet` (no text changed for 1.5 s; for 10 s if the program has not shown its message, if it usually signals
+    its state and has not done so in this turn, or if it is a shell's command with no question on its line; never while
+    a dialog is open), `composer` (its line editor reads again), `signal` (its own state signal), `superseded` (other
+    text was typed at its prompt, or its answer to the next message had begun), `closed` (the pane is gone).
     """
     certain: bool
     """Whether there is more evidence than silence."""

@@ -176,7 +176,7 @@ def _sources(truth: Truth) -> list[str]:
 
 
 def _shown(texts: Iterable[Text]) -> list[str]:
-    """Return what is said, without Markdown where it was said as the agent's source."""
+    """Return the published texts; those that come from an agent's own record without their Markdown."""
     return [_plain(event.text) if {*event.witnesses} - {"screen"} else event.text for event in texts]
 
 

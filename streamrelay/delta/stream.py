@@ -204,7 +204,7 @@ class DeltaStream:
                 if self._mode.is_left_to_another:
                     self._turns.doubt("composer")
                 if not self._unsettled:
-                    self._hear_silence(told.t)
+                    self._begin_silent_turn(told.t)
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 self._turns.miss()
@@ -393,7 +393,7 @@ class DeltaStream:
         return held
 
     def _command_goes_on(self) -> bool:
-        """Whether a shell's command is waited for that is quiet and does not ask for anything on its line."""
+        """Whether to wait longer for a shell's command that is quiet and has no question on its line."""
         return self._turns.doubts("composer") and not self._printing.open_text.strip() and self._turns.wait()
 
     def rest(self) -> None:
@@ -543,7 +543,7 @@ class DeltaStream:
             self._settle_editor()
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
-        self._hear_silence(self.now)
+        self._begin_silent_turn(self.now)
         if not self.converses:
             self._printing.show_live()
         elif self._turns.is_open and not self._conversation.in_repaint:
@@ -555,8 +555,8 @@ class DeltaStream:
         if self._last_output is not None:
             self._detector.rests(self._last_output, self.now)
 
-    def _hear_silence(self, now: float) -> None:
-        """Begin the turn of a message to which a program that prints has printed nothing, but reads again."""
+    def _begin_silent_turn(self, now: float) -> None:
+        """Begin the turn of the last message if the program printed nothing for it and reads again."""
         awaited = None if self.converses else self._turns.awaited
         if awaited is not None and self._printing.reads_again(awaited):
             self._builder.now = now

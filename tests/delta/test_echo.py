@@ -212,8 +212,8 @@ def test_before_the_enter_no_line_feed_is_owed() -> None:
         ("rm -r\N{VARIATION SELECTOR-16} a  b", "rm -r a b"),
         ("a <b> <c0ffee1> <ffffffff>", "a <b> <c0ffee1> <ffffffff>"),
     ],
-    ids=["written out", "left out", "no mark"],
+    ids=["as numbers", "left out", "no such character"],
 )
-def test_marks_of_no_width_are_written_out_or_left_out(text: str, shown: str) -> None:
+def test_zero_width_characters_are_shown_as_numbers_or_left_out(text: str, shown: str) -> None:
     assert ShownLine(text).is_in(squeeze(f"% {shown}"))
     assert not ShownLine(text + "x").is_in(squeeze(f"% {shown}"))

@@ -49,7 +49,7 @@ _GOING_ON = regex.compile(
     r"(?i)\b(?:press|hit)\s+(?:the\s+)?[\[<]?(?:enter|return|any)\b|\benter\s*(?:/\S+)?\s+(?:to\s+)?"
     r"(?:confirm|continue|select|choose|save|submit|accept|proceed|apply|open)\b|(?<![^\s\[(<])[⏎↵]"
 )
-"""fish sets the sign of the key right behind output without a line feed: there it names no key."""
+"""A `⏎` directly behind text is no key: fish prints it where output ends without a line feed."""
 _ARROW = regex.compile(r"[↑↓←→⇆⇅]\s*(?:/|to\b)")
 _LEAVING = regex.compile(r"(?i)\besc(?:ape)?\s+(?:to\s+)?(?:cancel|close|exit|leave|quit|(?:go\s+)?back|clear)\b")
 _MOVING = regex.compile(r"(?i)[↑↓←→⇆⇅]|\b(?:select|choose|navigate|filter|toggle|search)\b")

@@ -12,8 +12,8 @@ import regex
 _MARK = regex.compile(r"[\s│┃|▌]*[>❯›»•$#%*]?\s*")
 _PROMPT_END = regex.compile(r"(?:[>$#%:?❯›»]|\.\.\.)(?=\s|$)\s*")
 _SHELL_PROMPT_END = regex.compile(r"[>$#%:?❯›»➜λ✗✔▶→⟩]\s*\Z")
-_WRITTEN_OUT = regex.compile(r"<([0-9a-f]{4,8})>")
-_NO_WIDTH = regex.compile(r"[\p{Mn}\p{Me}\p{Cf}]")
+_AS_NUMBER = regex.compile(r"<([0-9a-f]{4,8})>")
+_ZERO_WIDTH = regex.compile(r"[\p{Mn}\p{Me}\p{Cf}]")
 _MAX_PROMPT = 60
 _TAB = 8
 
@@ -81,15 +81,15 @@ def looks_like_prompt(text: str) -> bool:
 
 
 def squeeze(text: str) -> str:
-    """Return the text without white space and marks of no width.
+    """Return the text without white space and zero-width characters.
 
-    Editors pad, indent and wrap what they show, and zsh writes marks of no width out (`<200d>` in an emoji).
+    Editors pad, indent and wrap what they show, and zsh prints zero-width characters as numbers (`<200d>` in an emoji).
     """
     text = "".join(text.split())
-    return text if text.isascii() and "<" not in text else _NO_WIDTH.sub("", _WRITTEN_OUT.sub(_read_written_out, text))
+    return text if text.isascii() and "<" not in text else _ZERO_WIDTH.sub("", _AS_NUMBER.sub(_from_number, text))
 
 
-def _read_written_out(found: "regex.Match[str]") -> str:
+def _from_number(found: "regex.Match[str]") -> str:
     code = int(found[1], 16)
     return chr(code) if code <= sys.maxunicode else found[0]
 

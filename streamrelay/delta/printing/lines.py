@@ -311,7 +311,7 @@ class LineTracker:
         top = self._went_up_to(frame)
         if top is not None:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
-            # A page that was cleared is no line that is rewritten: a watch mode runs again, and each run is news.
+            # Clearing the page rewrites no line: a watch mode begins its next run, whose lines are output of their own.
             rewrites = not any(restart.cleared for restart in frame.restarts)
             if rewrites and self._changed_at is not None and now - self._changed_at >= REPAINT_REST:
                 self._patience = max(self._patience, min(2 * (now - self._changed_at), MAX_PATIENCE))

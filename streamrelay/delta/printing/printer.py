@@ -138,7 +138,7 @@ class Printing:
     @property
     def view(self) -> ComposerView:
         """The open line as it stands; text behind an unknown prompt is not a draft."""
-        line = self._left_of_prompt(self._lines.open_text().rstrip())
+        line = self._without_right_prompt(self._lines.open_text().rstrip())
         typed = self.attribution.prompts.behind(line) or ""
         return ComposerView((line,), typed, typed)
 
@@ -341,8 +341,8 @@ class Printing:
         right = self._lines.open_text()[len(self._lines.open_head()) :].strip()
         self._right_prompt = ending_in(right) if right else None
 
-    def _left_of_prompt(self, shown: str) -> str:
-        """Return what stands left of the right prompt, in the first row that ends in it."""
+    def _without_right_prompt(self, shown: str) -> str:
+        """Return the text without the right prompt of the first row that ends in it."""
         return shown if self._right_prompt is None else self._right_prompt.sub("", shown, count=1)
 
     def _learn_prompt(self, shown: tuple[str, str] | None) -> None:
@@ -414,7 +414,7 @@ class Printing:
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
-        self.say([self._left_of_prompt(line) for line in lines])
+        self.say([self._without_right_prompt(line) for line in lines])
 
     @property
     def _shows_paste(self) -> bool:
@@ -489,7 +489,7 @@ class Printing:
         in_prompt = self.region.phase != "output"
         self.say(self.region.release())
         self.say(self.editor.release())
-        rest = self._left_of_prompt(self.open_text.rstrip())
+        rest = self._without_right_prompt(self.open_text.rstrip())
         if rest and (self.editor.is_open or in_prompt or self.attribution.is_waiting(rest)):
             self._builder.leave_out("prompt", [rest])
         elif rest:
@@ -521,7 +521,7 @@ class Printing:
                 self.attribution.printed()
                 self._builder.say_plain([line, *rest], rule)
                 return
-            passed = self._left_of_prompt(line) if self.attribution.is_at_prompt else line
+            passed = self._without_right_prompt(line) if self.attribution.is_at_prompt else line
             pieces = self.attribution.explain(passed, has_composer=self._mode.asks_for_paste)
             if pieces is None:
                 self._builder.leave_out("said_already", [line])
@@ -570,7 +570,7 @@ class Printing:
         content = self.attribution.unpublished(self.editor.content(passed, self._lines.open_head()))
         self.attribution.publish_open_line(self._lines.open_text().rstrip())
         prompts = self.attribution.prompts
-        content = self._left_of_prompt(content)
+        content = self._without_right_prompt(content)
         rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]
         self.submitted_message = message_id = self.attribution.ledger.in_composer("\n".join(rows))
         typed = "\n".join(rows).strip()
