@@ -91,14 +91,29 @@ class Truth(msgspec.Struct):
         return [
             answer
             for answer in self.truth
-            if answer.text and not (answer.t0 and not answer.t1) and (answer.t1 is None or answer.t1 >= 0)
+            if answer.text and not _is_broken_off(answer) and (answer.t1 is None or answer.t1 >= 0)
         ]
+
+    @property
+    def due_or_broken_off(self) -> list[Answer]:
+        """The same, and the answers that their clients broke off, in their order."""
+        due = self.answers
+        return [answer for answer in self.truth if answer in due or _is_broken_off(answer)]
+
+    @property
+    def broken_off(self) -> bool:
+        """Whether any answer was broken off."""
+        return any(map(_is_broken_off, self.truth))
 
     @property
     def agent(self) -> str:
         """The name of the profile of an agent that keeps a record of its answers; empty for other programs."""
         name = self.program.partition("_")[0].rstrip("0123456789")
         return name if name in KEEP_RECORDS else ""
+
+
+def _is_broken_off(answer: Answer) -> bool:
+    return bool(answer.text and answer.t0 and not answer.t1)
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -134,9 +149,14 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     """Judge the events of one recording."""
     texts = [event for event in events if isinstance(event, Text) and event.origin == "program"]
     said = [event.text for event in texts]
-    sources, shown = _sources(truth), _shown(texts)
-    expected, output = _words("\n".join(sources)), _words("\n".join(shown))
-    hits, stretches = _aligned(expected, output)
+    sources, shown = _sources(truth, truth.answers), _shown(texts)
+    due, output = _words("\n".join(sources)), _words("\n".join(shown))
+    hits, stretches = _aligned(due, output)
+    expected = due
+    if truth.broken_off:
+        # What was said of it before it was broken off is neither due nor noise.
+        expected = _words("\n".join(_sources(truth, truth.due_or_broken_off)))
+        _, stretches = _aligned(expected, output)
     injected = _words("\n".join(injection.text or "" for injection in truth.injected))
     size = min(GRAM, max(1, len(injected)))
     # A stretch of noise is one between two places that matched: no gram reaches over such a place.
@@ -149,14 +169,14 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     source = Counter(line.rstrip() for answer in answers for line in (answer.text or "").split("\n") if line.strip())
     end_lag, ends_missing, early_ends = _ends(truth, [event.t for event in events if isinstance(event, TurnEnded)])
     return Score(
-        recall=hits / max(1, len(expected)),
+        recall=hits / max(1, len(due)),
         noise=sum(map(len, stretches)),
         leak=leaked / max(1, injected_grams.total()),
         dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
         lines=_exact_lines(sources, shown),
         source_lines=(source & Counter(line.rstrip() for text in said for line in text.split("\n"))).total(),
         truth_lines=source.total(),
-        truth_words=len(expected),
+        truth_words=len(due),
         output_words=len(output),
         gaps=gaps,
         end_lag=end_lag,
@@ -166,12 +186,10 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     )
 
 
-def _sources(truth: Truth) -> list[str]:
+def _sources(truth: Truth, answers: Iterable[Answer]) -> list[str]:
     """Return what each answer showed: without lines that were never painted, and without Markdown."""
     unpainted = set(truth.unpainted)
-    shown = (
-        "\n".join(line for line in (answer.text or "").split("\n") if line not in unpainted) for answer in truth.answers
-    )
+    shown = ("\n".join(line for line in (answer.text or "").split("\n") if line not in unpainted) for answer in answers)
     return [_plain(text) for text in shown] if truth.model_driven else [*shown]
 
 

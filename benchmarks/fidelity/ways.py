@@ -7,7 +7,7 @@ from types import MappingProxyType
 from benchmarks.fidelity.polling import polled
 from benchmarks.fidelity.scoring import Truth
 from benchmarks.fidelity.stripping import stripped
-from benchmarks.fidelity.witnessed import witnessed
+from benchmarks.fidelity.witnessed import ScreenAlone, has_record, witnessed
 from streamrelay.agents import shipped_profiles
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import Event
@@ -20,8 +20,8 @@ WITHOUT_PROFILES = "stream without profiles"
 
 
 def streamed(recording: Recording, *, profiles: bool) -> Iterator[Event]:
-    """Yield the events of the stream, with what streamrelay comes with of single programs, or without."""
-    return replay(recording, _shipped() if profiles else ())
+    """Yield the events of the stream by the screen alone, with what is shipped of single programs, or without."""
+    return replay(ScreenAlone(recording), _shipped() if profiles else (), retimed=has_record(recording))
 
 
 @cache

@@ -1,15 +1,15 @@
-"""The stream with its second witness: the agent's own record of what it answered.
+"""The stream with its second witness, the agent's own record of what it answered, and without it.
 
-No recording has the record that its agent wrote. One is made of what the recorded model streamed: each message where
-it was entered, each answer when it ended, as agents write them. So this tells what the comparison of the two witnesses
-makes of a record that is right, not how agents write theirs.
+A recording that was made of a live pane has the record as it was read then. Of any other one is made of what the
+recorded model streamed: each message where it was entered, each answer when it ended, as agents write them. That one
+tells what the comparison of the two witnesses makes of a record that is right, not how agents write theirs.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks.fidelity.scoring import Truth
-from streamrelay.delta.inputs import WitnessOpened, WitnessPassage, WitnessReported
+from streamrelay.delta.inputs import HookReported, Input, WitnessOpened, WitnessPassage, WitnessReported
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import Event
 from streamrelay.recordings import Recording
@@ -43,8 +43,30 @@ def record(truth: Truth) -> list[_Written]:
     return sorted(written, key=lambda one: one[:2])
 
 
+def has_record(recording: Recording) -> bool:
+    """Tell whether the agent's own record was read when the recording was made."""
+    return any(isinstance(entry, WitnessOpened) for entry in recording.entries())
+
+
+class ScreenAlone:
+    """A recording without the agent's own record."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.columns, self.lines = recording.columns, recording.lines
+
+    def entries(self) -> Iterator[Input]:
+        """Yield what happened on the screen, by time."""
+        told = (WitnessOpened, WitnessReported, HookReported)
+        return (entry for entry in self._recording.entries() if not isinstance(entry, told))
+
+
 def witnessed(recording: Recording, truth: Truth, profiles: Sequence[Profile]) -> Iterator[Event]:
     """Yield the events of a recording whose stream has the record of its agent, where that kind keeps one."""
+    if has_record(recording):
+        for step in steps(recording, profiles):
+            yield from step.events
+        return
     program, left = truth.agent, record(truth)
     opened: set[str] = set()
     for step in steps(recording, profiles):

@@ -49,10 +49,14 @@ def open_recording(path: Path) -> Recording:
     return Asciicast(path)
 
 
-def replay(recording: Recording, profiles: Sequence[Profile] = ()) -> Iterator[Event]:
-    """Yield the events of a recording, numbered, with the recording's own times; `profiles` are the programs known."""
+def replay(recording: Recording, profiles: Sequence[Profile] = (), *, retimed: bool = False) -> Iterator[Event]:
+    """Yield the events of a recording, numbered, with the recording's own times; `profiles` are the programs known.
+
+    With `retimed`, time passes where the pipeline looks at its clock, although the recording tells where a live one
+    did: its inputs were changed since, so that other things are due.
+    """
     seq = 0
-    for step in steps(recording, profiles):
+    for step in steps(recording, profiles, retimed=retimed):
         for seq, event in enumerate(step.events, seq + 1):  # noqa: B020  # the count goes on from where it stands
             event.seq = seq
             yield event
@@ -69,7 +73,11 @@ class Step(NamedTuple):
 
 
 def steps(
-    recording: Recording, profiles: Sequence[Profile], reasons: Callable[[str], Reasons] | None = None
+    recording: Recording,
+    profiles: Sequence[Profile],
+    reasons: Callable[[str], Reasons] | None = None,
+    *,
+    retimed: bool = False,
 ) -> Iterator[Step]:
     """Yield what a replay does, step by step; `reasons` gives each pane what takes up the reasons for its events."""
     streams: dict[str, DeltaStream] = {}
@@ -77,13 +85,16 @@ def steps(
     live: dict[str, DeltaStream] = {}
     now = 0.0
     for entry in recording.entries():
+        if retimed and isinstance(entry, Waited):
+            continue
         yield from _advance(live, until=entry.t - OVERDUE)
         yield from _advance(clocked, until=entry.t)
         now, pane = max(now, entry.t), entry.pane
         taking = reasons(pane) if reasons is not None and pane not in streams else None
         if isinstance(entry, Began):
-            streams[pane] = live[pane] = _watched(entry, profiles, taking)
+            streams[pane] = _watched(entry, profiles, taking)
             clocked.pop(pane, None)
+            (clocked if retimed else live)[pane] = streams[pane]
         elif pane not in streams:
             screen = TmuxScreen(recording.columns, recording.lines)
             streams[pane] = DeltaStream(screen, pane=pane, newborn=True, profiles=profiles, reasons=taking)

@@ -6,14 +6,17 @@
     with LoopbackModel(decide) as model:
         environment = {"ANTHROPIC_BASE_URL": model.url, ...}
 
-It speaks as much of Anthropic's Messages (Claude Code), OpenAI's Responses (Codex) and Google's GenerateContent (Gemini
-CLI) as those agents need, streaming.
+It speaks as much of Anthropic's Messages (Claude Code), OpenAI's Responses (Codex) and Chat Completions (OpenCode, Qwen
+Code, aider) and Google's GenerateContent (Gemini CLI) as those agents need, streaming. An answer comes at once, or word
+by word over `ModelReply.seconds`; `answers` has when each began and ended, or that its client broke it off.
 """
 
-import contextlib
 import gzip
+import re
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +25,10 @@ import msgspec
 
 _SIDE_ANSWER = "A conversation"
 """The answer to side requests of an agent, which offer no tools: titles and the like."""
+_PIECE = re.compile(r"\s*\S{1,6}|\s+")
+"""What an answer is cut into that takes its time."""
+_SHORTEST_WAIT = 0.002
+"""Seconds: pieces that are due sooner go out together."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
@@ -46,16 +53,50 @@ class ModelReply(msgspec.Struct, frozen=True):
 
     text: str
     call: tuple[str, Mapping[str, object]] | None = None
+    seconds: float = 0.0
+    """How long it takes to say the text; 0: all at once."""
+
+
+class ModelAnswer(msgspec.Struct):
+    """An answer to a request that was no side request; times of `time.monotonic`."""
+
+    asked: ModelRequest
+    reply: ModelReply
+    began: float
+    ended: float | None = None
+    """None while it is under way, and for good if its client broke it off."""
+    broken_off: bool = False
+
+
+def offers_no_tools(asked: ModelRequest) -> bool:
+    """Tell side requests by what most agents do: they offer no tools with them."""
+    return not asked.tools
+
+
+class _ModelServer(ThreadingHTTPServer):
+    """A server of which clients may take leave at any time."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class LoopbackModel:
-    """A server on a free port of 127.0.0.1 for as long as the block lasts; `asked` is all that it was asked."""
+    """A server on a free port of 127.0.0.1 for as long as the block lasts; `asked` is all that it was asked.
 
-    def __init__(self, decide: Callable[[ModelRequest], ModelReply]) -> None:
+    `is_side` tells the requests that an agent makes for itself: they get a fixed answer.
+    """
+
+    def __init__(
+        self,
+        decide: Callable[[ModelRequest], ModelReply],
+        is_side: Callable[[ModelRequest], bool] = offers_no_tools,
+    ) -> None:
         self.asked: list[ModelRequest] = []
+        self.answers: list[ModelAnswer] = []
         self.errors: list[Exception] = []
-        self._decide = decide
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._decide, self._is_side = decide, is_side
+        self._server = _ModelServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
@@ -75,23 +116,32 @@ class LoopbackModel:
         self._thread.join()
         self._server.server_close()
 
-    def answer(self, path: str, body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Return the events of the answer to one request."""
-        if ":streamGenerateContent" in path:
-            return _contents(self._reply(_asked_of_contents(body)))
+    def answer(self, path: str, body: Mapping[str, Any]) -> tuple[ModelAnswer | None, Iterator[tuple[str, Any]]]:
+        """Return the answer to one request, None for a side request, and its events."""
+        if "enerateContent" in path:
+            answer, reply = self._reply(_asked_of_contents(body))
+            return answer, _contents(reply)
         if "/responses" in path:
-            return _responses(self._reply(_asked_of_responses(body)), len(self.asked))
-        return _messages(self._reply(_asked_of_messages(body)), len(self.asked), str(body.get("model", "")))
+            answer, reply = self._reply(_asked_of_responses(body))
+            return answer, _responses(reply, len(self.asked))
+        if "/chat/completions" in path:
+            answer, reply = self._reply(_asked_of_chat(body))
+            return answer, _chat(reply, len(self.asked))
+        answer, reply = self._reply(_asked_of_messages(body))
+        return answer, _messages(reply, len(self.asked), str(body.get("model", "")))
 
-    def _reply(self, asked: ModelRequest) -> ModelReply:
-        if not asked.tools:
-            return ModelReply(_SIDE_ANSWER)
+    def _reply(self, asked: ModelRequest) -> tuple[ModelAnswer | None, ModelReply]:
+        if self._is_side(asked):
+            return None, ModelReply(_SIDE_ANSWER)
         self.asked.append(asked)
         try:
-            return self._decide(asked)
+            reply = self._decide(asked)
         except Exception as error:  # noqa: BLE001  # the test is told, and the agent goes on
             self.errors.append(error)
-            return ModelReply(f"The script failed: {type(error).__name__}")
+            reply = ModelReply(f"The script failed: {type(error).__name__}")
+        answer = ModelAnswer(asked, reply, time.monotonic())
+        self.answers.append(answer)
+        return answer, reply
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -106,17 +156,33 @@ class LoopbackModel:
                 self._send(b"", "application/json")
 
             def do_POST(self) -> None:
-                with contextlib.suppress(ConnectionError):
+                answer: ModelAnswer | None = None
+                try:
                     body = msgspec.json.decode(self._body() or b"{}")
-                    if "count_tokens" in self.path:
-                        self._send(b'{"input_tokens": 1}', "application/json")
+                    if "count_tokens" in self.path or ":countTokens" in self.path:
+                        self._send(b'{"input_tokens": 1, "totalTokens": 1}', "application/json")
                         return
-                    events = model.answer(self.path, body)
-                    lines = [
-                        (b"event: %s\n" % kind.encode() if kind else b"") + b"data: %s\n\n" % msgspec.json.encode(data)
-                        for kind, data in events
-                    ]
-                    self._send(b"".join(lines), "text/event-stream")
+                    answer, events = model.answer(self.path, body)
+                    if not body.get("stream", "streamGenerateContent" in self.path):
+                        self._send(_whole(self.path, events), "application/json")
+                    elif answer is not None and answer.reply.seconds:
+                        self._stream(events)
+                    else:
+                        self._send(b"".join(map(_event, events)), "text/event-stream")
+                    if answer is not None:
+                        answer.ended = time.monotonic()
+                except ConnectionError:
+                    if answer is not None:
+                        answer.broken_off = True
+
+            def _stream(self, events: Iterable[tuple[str, Any]]) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for event in map(_event, events):
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
+                self.wfile.write(b"0\r\n\r\n")
 
             def _body(self) -> bytes:
                 if "chunked" in self.headers.get("Transfer-Encoding", ""):
@@ -142,6 +208,45 @@ class LoopbackModel:
                 """Say nothing."""
 
         return Handler
+
+
+def _event(event: tuple[str, Any]) -> bytes:
+    kind, data = event
+    said = data.encode() if isinstance(data, str) else msgspec.json.encode(data)
+    return (b"event: %s\n" % kind.encode() if kind else b"") + b"data: %s\n\n" % said
+
+
+def _whole(path: str, events: Iterable[tuple[str, Any]]) -> bytes:
+    """Return an answer that is not streamed: only side requests ask for one."""
+    every = [data for _, data in events]
+    if "enerateContent" in path:
+        # Gemini CLI asks who speaks next, and which model is to.
+        text = msgspec.json.encode({"reasoning": "", "next_speaker": "user", "model_choice": "flash"}).decode()
+        part = {"role": "model", "parts": [{"text": text}]}
+        return msgspec.json.encode({**every[-1], "candidates": [{"content": part, "index": 0, "finishReason": "STOP"}]})
+    if "/chat/completions" in path:
+        choice = {"index": 0, "message": {"role": "assistant", "content": _SIDE_ANSWER}, "finish_reason": "stop"}
+        return msgspec.json.encode({**every[0], "object": "chat.completion", "choices": [choice]})
+    if "/responses" in path:
+        return msgspec.json.encode(every[-1]["response"])
+    content = [{"type": "text", "text": _SIDE_ANSWER}]
+    return msgspec.json.encode({**every[0]["message"], "content": content, "stop_reason": "end_turn"})
+
+
+def _pieces(reply: ModelReply) -> Iterator[str]:
+    """Yield the text of a reply, when each piece of it is due."""
+    if not reply.seconds:
+        yield reply.text
+        return
+    pieces = _PIECE.findall(reply.text)
+    began, held = time.monotonic(), ""
+    for number, piece in enumerate(pieces, 1):
+        held += piece
+        wait = began + reply.seconds * number / len(pieces) - time.monotonic()
+        if wait > _SHORTEST_WAIT or number == len(pieces):
+            time.sleep(max(0.0, wait))
+            yield held
+            held = ""
 
 
 def _text(content: Any) -> str:
@@ -208,6 +313,19 @@ def _asked_of_contents(body: Mapping[str, Any]) -> ModelRequest:
     return ModelRequest(said, result, tuple(each.get("name", "") for each in declared), tuple(every))
 
 
+def _asked_of_chat(body: Mapping[str, Any]) -> ModelRequest:
+    said, result = "", ""
+    every: list[str] = []
+    for message in body.get("messages", []):
+        if message.get("role") == "user":
+            said, result = _text(message.get("content")), ""
+            every.append(said)
+        elif message.get("role") == "tool":
+            result = _text(message.get("content"))
+    named = [_text((tool.get("function") or {}).get("name")) for tool in body.get("tools") or []]
+    return ModelRequest(said, result, tuple(named), tuple(every))
+
+
 def _messages(reply: ModelReply, number: int, model: str) -> Iterator[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     message: dict[str, Any] = {
@@ -216,7 +334,8 @@ def _messages(reply: ModelReply, number: int, model: str) -> Iterator[tuple[str,
     }  # fmt: skip
     yield _typed("message_start", message=message)
     yield _typed("content_block_start", index=0, content_block={"type": "text", "text": ""})
-    yield _typed("content_block_delta", index=0, delta={"type": "text_delta", "text": reply.text})
+    for piece in _pieces(reply):
+        yield _typed("content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
     yield _typed("content_block_stop", index=0)
     if reply.call is not None:
         name, arguments = reply.call
@@ -250,24 +369,52 @@ def _responses(reply: ModelReply, number: int) -> Iterator[tuple[str, dict[str, 
     }  # fmt: skip
     yield _typed("response.created", response={**whole, "status": "in_progress", "output": [], "usage": None})
     for index, item in enumerate(output):
-        yield _typed("response.output_item.added", output_index=index, item={**item, "status": "in_progress"})
+        begun = {**item, "status": "in_progress", **({"content": []} if item is said else {})}
+        yield _typed("response.output_item.added", output_index=index, item=begun)
         if item is said:
-            yield _typed(
-                "response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=reply.text
-            )
+            for piece in _pieces(reply):
+                yield _typed(
+                    "response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=piece
+                )
         yield _typed("response.output_item.done", output_index=index, item=item)
     yield _typed("response.completed", response={**whole, "output": output, "usage": usage})
 
 
 def _contents(reply: ModelReply) -> Iterator[tuple[str, dict[str, Any]]]:
-    parts: list[dict[str, Any]] = [{"text": reply.text}]
-    if reply.call is not None:
-        parts.append({"functionCall": {"name": reply.call[0], "args": reply.call[1]}})
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-    for part in parts:
-        last = {"finishReason": "STOP"} if part is parts[-1] else {}
+
+    def said(part: dict[str, Any], **last: str) -> tuple[str, dict[str, Any]]:
         candidate = {"content": {"role": "model", "parts": [part]}, "index": 0, **last}
-        yield "", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "loopback"}
+        return "", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "loopback"}
+
+    held = ""
+    for piece in _pieces(reply):
+        if held:
+            yield said({"text": held})
+        held = piece
+    if reply.call is None:
+        yield said({"text": held}, finishReason="STOP")
+    else:
+        yield said({"text": held})
+        yield said({"functionCall": {"name": reply.call[0], "args": reply.call[1]}}, finishReason="STOP")
+
+
+def _chat(reply: ModelReply, number: int) -> Iterator[tuple[str, Any]]:
+    whole = {"id": f"chat_{number}", "object": "chat.completion.chunk", "created": 1, "model": "loopback"}
+
+    def said(reason: str | None = None, **delta: Any) -> tuple[str, Any]:
+        return "", {**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+    yield said(role="assistant", content="")
+    for piece in _pieces(reply):
+        yield said(content=piece)
+    if reply.call is not None:
+        function = {"name": reply.call[0], "arguments": msgspec.json.encode(reply.call[1]).decode()}
+        yield said(tool_calls=[{"index": 0, "id": f"call_{number}", "type": "function", "function": function}])
+    yield said("stop" if reply.call is None else "tool_calls")
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    yield "", {**whole, "choices": [], "usage": usage}
+    yield "", "[DONE]"
 
 
 def _typed(kind: str, **fields: Any) -> tuple[str, dict[str, Any]]:

@@ -192,6 +192,17 @@ def test_the_words_and_lines_of_a_recording(told: Truth, events: list[Event], ex
 
 
 @pytest.mark.requirement("BEN-05")
+def test_what_was_said_of_a_broken_off_answer_is_neither_due_nor_noise() -> None:
+    told = truth(answer(1.0, None, "seven eight nine ten"), answer(6.0, 8.0), program="claude")
+    expected = {"recall": 1.0, "noise": 0, "truth_words": 6}
+    for broken_off in ([], ["seven eight"], ["seven eight nine ten"]):
+        judged = score(told, said(*broken_off, "one two three", "four five six"))
+        assert {name: getattr(judged, name) for name in expected} == expected
+    assert score(told, said("seven eight")).recall == 0.0
+    assert score(told, said("seven", "eleven", "one two three", "four five six")).noise == 1
+
+
+@pytest.mark.requirement("BEN-05")
 def test_a_line_is_its_source_with_its_markdown_or_not_at_all() -> None:
     told = truth("**Plan**\n\n- read\n- read\n", program="claude")
     judged = score(told, said("Plan", "- read", "", "- stop"))

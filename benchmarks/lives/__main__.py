@@ -1,0 +1,6 @@
+"""Run the recorder."""
+
+from benchmarks.lives.command import main
+
+if __name__ == "__main__":
+    main()
