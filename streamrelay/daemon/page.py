@@ -34,7 +34,7 @@ from streamrelay.web.token import token_in
 CALLS = frozenset({
     "status", "sessions", "watch", "read_since", "latest", "get_delivery", "list_deliveries", "cancel_delivery",
     "gatherings", "gathering_transcript", "say_in_gathering", "pass_piece", "councils", "council_transcript",
-    "enter_council",
+    "enter_council", "peers", "links", "relays",
 })  # fmt: skip
 """The daemon's calls that the page may make unchanged."""
 CHANGING = frozenset({"send_message", "cancel_delivery", "enter_council"})

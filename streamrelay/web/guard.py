@@ -33,6 +33,7 @@ FILES: Mapping[str, tuple[str, str]] = {
             "council.js",
             "drawing.js",
             "home.js",
+            "machines.js",
             "session.js",
         )
     },

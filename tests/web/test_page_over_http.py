@@ -83,10 +83,13 @@ async def test_the_page_can_ask_for_what_it_needs_and_for_nothing_else(port: Por
         assert (await client.post("/v1/watch", json={"session": "%1"})).status_code == 204
         assert (await client.post("/v1/watch", json={"sesion": "%1"})).status_code == 400
         assert (await client.get("/v1/latest?limit=3")).json()[0]["text"] == "a\nü"
+        for name in ("peers", "links", "relays"):
+            assert (await client.get(f"/v1/{name}")).status_code == 200
         before = list(port.service.asked)
         for method, path in (
             ("POST", "/v1/sessions"), ("DELETE", "/v1/sessions/%251"), ("POST", "/v1/hooks"),
-            ("POST", "/v1/links"), ("POST", "/v1/stop"), ("POST", "/v1/mute"), ("GET", "/metrics"), ("GET", "/mcp"),
+            ("POST", "/v1/links"), ("POST", "/v1/relays"), ("POST", "/v1/links/link-1/close"),
+            ("POST", "/v1/stop"), ("POST", "/v1/mute"), ("GET", "/metrics"), ("GET", "/mcp"),
             ("GET", "/openapi.json"), ("GET", PAGE), ("POST", PAGE), ("GET", "/../token"), ("GET", "/page.html"),
             ("GET", "/%2e%2e/guard.py"),
         ):  # fmt: skip

@@ -95,7 +95,9 @@ export class CircleView {
     this.look();
   }
 
-  refresh() {}
+  refresh() {
+    if (this.circle) this.draw();
+  }
 
   take(event) {
     if (event.gathering === this.id || event.relay === this.id || event.event === "gap") this.look();
@@ -171,13 +173,16 @@ export class CircleView {
     $("circle-state").className = `state ${state}`;
     write($("circle-state"), words);
     const said = circle.participants.reduce((sum, one) => sum + one.contributions, 0);
-    write($("circle-facts"), `${circle.rhythm} · ${said} ${said === 1 ? "contribution" : "contributions"}`);
+    const home = this.world.machines.nodeOf(circle.gathering);
+    const facts = [circle.rhythm, `${said} ${said === 1 ? "contribution" : "contributions"}`, home && `kept by ${home}`];
+    write($("circle-facts"), facts.filter(Boolean).join(" · "));
     this.phases(circle);
     this.ring(circle.participants.filter((one) => one.role === "speaker"), holder);
     this.hub(circle, holder);
     const harvester = circle.participants.find((one) => one.role === "harvester");
     $("harvester").hidden = !harvester;
-    if (harvester) write($("harvester").lastElementChild, `${labelled(harvester)} ${circle.harvest ? "wrote the harvest." : "listens, and writes the harvest at the close."}`);
+    const at = harvester && this.hostOf(harvester) ? ` on ${this.hostOf(harvester)}` : "";
+    if (harvester) write($("harvester").lastElementChild, `${labelled(harvester)}${at} ${circle.harvest ? "wrote the harvest." : "listens, and writes the harvest at the close."}`);
     this.sit(circle, holder);
     this.tick();
   }
@@ -216,7 +221,7 @@ export class CircleView {
       const [face, name, kind] = node.children;
       face.dataset.initials = plain([...one.name.trim()].slice(0, 2).join(""));
       write(name, labelled(one));
-      write(kind, one.gone ? "has left" : one === this.seat ? "you" : one.is_human ? "person" : one.agent);
+      write(kind, one.gone ? "has left" : one === this.seat ? "you" : (one.is_human ? "person" : one.agent) + (this.hostOf(one) && `@${this.hostOf(one)}`));
       if (one === holder) node.setAttribute("aria-current", "true");
       else node.removeAttribute("aria-current");
     });
@@ -239,13 +244,25 @@ export class CircleView {
     write($("phase"), capital(over ? stateOf(circle).words : circle.phase));
     const minutes = Math.max(1, Math.round(((circle.closed_at ?? 0) - circle.started_at) / 60));
     write($("round"), over ? `after ${minutes} min` : circle.phase === "close" ? "" : `round ${circle.round} of ${circle.rounds}`);
-    const resting = { paused: "The piece rests: the gathering is paused.", harvesting: "The harvest is being written.", closed: "" }[circle.state];
+    const resting = { paused: `The piece rests: the gathering ${this.awaited(circle)}.`, harvesting: "The harvest is being written.", closed: "" }[circle.state];
     write($("holder"), resting ?? (holder ? (holder === this.seat ? "You hold the piece." : `${holder.name} holds the piece.`) : "No one holds the piece yet."));
     const count = circle.beats_per_turn;
     const done = Math.min(circle.beat, count);
     write($("beats"), holder ? "●".repeat(done) + "○".repeat(count - done) : "");
     if (holder) $("beats").setAttribute("aria-label", done === count ? "Last words" : `Beat ${done} of ${count}`);
     $("beats").hidden = !holder;
+  }
+
+  // The other machine on which a participant is; empty for this one.
+  hostOf(one) {
+    return one.node || this.world.machines.nodeOf(one.session);
+  }
+
+  // Why a paused gathering is paused: it waits for machines that are away, or a person has paused it.
+  awaited(circle) {
+    const nodes = [this.world.machines.nodeOf(circle.gathering), ...circle.participants.filter((one) => !one.gone).map((one) => this.hostOf(one))];
+    const away = this.world.machines.peers.filter((peer) => nodes.includes(peer.name) && peer.state !== "present");
+    return away.length ? `waits until ${away.map((peer) => peer.name).join(", ")} is back` : "is paused";
   }
 
   tick() {

@@ -92,7 +92,8 @@ export class Composer {
     this.draw();
     try {
       const body = { to: this.id, text, message_id: id, allow_shell: $("allow-shell").checked };
-      const { delivery } = await post("/v1/messages", body);
+      const { delivery, warning } = await post("/v1/messages", body);
+      if (!this.closed) write($("composer-problem"), warning);
       this.unsure = null;
       const one = this.sent.get(id);
       // A receipt may have overtaken the answer.
@@ -155,7 +156,8 @@ export class Composer {
       write(state, one.state === "queued" && this.why(one) ? "Held" : (STATES[one.state] ?? one.state));
       write(text, one.text.split("\n", 1)[0]);
       write(why, this.why(one));
-      button.hidden = !WAITING.has(one.state);
+      // Only the other machine can cancel what went there.
+      button.hidden = !WAITING.has(one.state) || Boolean(this.session()?.peer);
     }
     for (const node of nodes.values()) node.remove();
   }
@@ -169,9 +171,11 @@ export class Composer {
   }
 
   why({ state, reason }) {
+    const peer = this.session()?.peer;
+    if (state === "queued" && peer && !reason) return peer.why;
     // A message behind another one waits without a reason of its own.
     if (state === "queued") return HELD[reason || (this.session()?.state === "needs_human" && "needs_human")] ?? reason;
-    return reason ? (FAILED[reason] ?? reason) : "";
+    return state === "answered" ? "" : (FAILED[reason] ?? reason);
   }
 }
 

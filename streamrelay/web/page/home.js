@@ -14,6 +14,14 @@ const REST = 5; // seconds of silence after which an output is over, as in the j
 const VIA = { unknown: "typed or printed", activity: "tool call" };
 const CONVERSATION = { relay: "in a relay", gathering: "in a gathering" };
 
+// What a session takes part in, and the machine that keeps it if that is another one.
+function conversationOf({ machines }, one) {
+  const kind = CONVERSATION[one.in_relay.split("-", 1)[0]];
+  const node = machines.nodeOf(one.in_relay);
+  const linked = machines.linkedWith(one.pane);
+  return [kind && node ? `${kind} of ${node}` : kind, linked.length ? `linked with ${linked.join(", ")}` : ""];
+}
+
 const last = (text) => text.split("\n").filter((line) => line.trim()).slice(-LINES).join("\n");
 
 // The newest output of the sessions, the newest first: {pane, origin, text, until, seq}. What they are told is none of it.
@@ -101,7 +109,7 @@ function fillSession(world, node, one) {
     words: STATES[one.state] ?? one.state,
     text: output ? output.text.split("\n").at(-1).trim() : silent,
     quiet: output?.origin !== "program",
-    about: [one.agent || one.program, one.pane, CONVERSATION[one.in_relay.split("-", 1)[0]]],
+    about: [one.agent || one.program, one.pane, ...conversationOf(world, one)],
     at: output?.until,
   });
 }

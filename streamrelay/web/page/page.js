@@ -8,25 +8,27 @@ import { CircleView } from "./circle.js";
 import { CouncilView } from "./council.js";
 import { $, announce, offerCopies, refreshTimes, sleep, store, stored, write } from "./drawing.js";
 import { drawIndex, HomeView, Outputs } from "./home.js";
+import { drawMachines, Machines, offerNames } from "./machines.js";
 import { SessionView } from "./session.js";
 
 const LOOK_AGAIN = 10_000;
 const MAX_BACKOFF = 5_000;
 const COUNCILS_EVERY = 2_000;
+const MACHINES_EVERY = 3_000;
 
 // What the views know: all sessions, gatherings and the latest output, the number of the newest event, and what is open:
 // {begin(), take(event), refresh(), back(), close(), mine}. `left` is the address that was open before.
 const world = {
-  maySend: true, sessions: [], circles: [], councils: [], outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
+  maySend: true, sessions: [], circles: [], councils: [], machines: new Machines(), outputs: new Outputs(), place: null, view: null, look, title, words: wordsFor(""), scrolled: {}, left: "",
 };
 let following = null;
 let councilsAt = 0;
 
 // The commands that are shown address the daemon's tmux server.
 function wordsFor(socket) {
-  const quoted = /^[\w@%+=:,./-]+$/.test(socket) ? socket : `'${socket.replaceAll("'", `'\\''`)}'`;
-  const option = !socket || /\/tmux-\d+\/default$/.test(socket) ? "" : ` -S ${quoted}`;
-  return { tmux: `tmux${option}`, streamrelay: (command) => `streamrelay ${command}${option}` };
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+  const option = !socket || /\/tmux-\d+\/default$/.test(socket) ? "" : ` -S ${quoted(socket)}`;
+  return { tmux: `tmux${option}`, streamrelay: (command) => `streamrelay ${command}${option}`, quoted };
 }
 
 // Connecting and leaving
@@ -105,6 +107,7 @@ function follow() {
 
 const CHANGES = new Set([
   "turn_started", "turn_ended", "needs_human", "pane_opened", "pane_closed", "program_changed",
+  "link_created", "link_spent", "link_extended", "link_suspended", "link_closed", "relay_opened", "relay_paused", "relay_left", "relay_closed",
   "piece", "gathering_opened", "gathering_phase", "gathering_paused", "gathering_left", "gathering_closed",
 ]);
 
@@ -142,8 +145,9 @@ async function lookAtCouncils() {
 
 async function look() {
   const before = new Map(world.sessions.map((one) => [one.session, one.state]));
-  [world.sessions, world.circles] = await Promise.all([get("/v1/sessions"), get("/v1/gatherings"), lookAtCouncils()]);
+  [world.sessions, world.circles] = await Promise.all([get("/v1/sessions"), get("/v1/gatherings"), lookAtCouncils(), world.machines.fetch()]);
   drawIndex(world);
+  drawMachines(world);
   world.view?.refresh();
   const waiting = world.sessions.filter((one) => one.state === "needs_human");
   const news = waiting.filter((one) => before.get(one.session) !== "needs_human");
@@ -197,6 +201,13 @@ setInterval(() => {
   refreshTimes(now());
   look().catch(() => {});
 }, LOOK_AGAIN);
+// Nothing is published when a machine goes away, or while something waits for it.
+setInterval(async () => {
+  if (document.hidden || !following || world.machines.peers.length === 0) return;
+  await world.machines.fetch().catch(() => {});
+  drawMachines(world);
+  world.view?.refresh();
+}, MACHINES_EVERY);
 $("skip").onclick = (event) => {
   event.preventDefault();
   $("view").focus();
@@ -210,4 +221,5 @@ $("entrance").onsubmit = (event) => {
 };
 whenRefused(() => leave("The daemon refused this token. Run streamrelay web again for the present one."));
 offerCopies();
+offerNames(world);
 begin();

@@ -3,6 +3,7 @@
 import { Composer } from "./composer.js";
 import { get, post, Stream } from "./asking.js";
 import { $, clockTime, element, Log, plain, write } from "./drawing.js";
+import { lagOf, standsAs, waitingOf } from "./machines.js";
 
 const TAIL = 4000; // events back from the newest in which the last words are looked for
 const PAGE = 1000;
@@ -17,7 +18,27 @@ const SENDERS = {
 };
 export const STATES = { idle: "idle", busy: "busy", needs_human: "needs human", ended: "ended", unknown: "unknown" };
 
-export const senderOf = (messageId) => SENDERS[String(messageId ?? "").split("-", 1)[0]] ?? "Message";
+// Who has sent a message, by its id: it begins with what delivers it, and ends with the machine that sent it.
+export function senderOf(machines, messageId, pane) {
+  const node = machines.nodeOf(messageId);
+  const id = node ? messageId.slice(0, -node.length - 1) : messageId;
+  const [, link, number] = id.match(/^(link-[^-]+)-(.+)$/) ?? [];
+  const other = link ? machines.otherSide(link, pane) : "";
+  // A number is a delivery; anything else of a link is streamrelay's own notice.
+  if (other) return /^\d+$/.test(number) ? `${other}, over a link` : `Notice about the link with ${other}`;
+  const kind = id.split("-", 1)[0];
+  if (node && kind === "page") return `Message from the page of ${node}`;
+  return (SENDERS[kind] ?? "Message") + (node ? `, from ${node}` : "");
+}
+
+const unnumbered = (label) => label.replace(/ \(\d+\)$/, "");
+
+function remoteAdvice({ peer }) {
+  const waits = waitingOf(peer);
+  const kept = peer.state === "present" ? "" : ` Messages for ${peer.name} wait here, on disk, and are sent when it is back.`;
+  if (waits) return `${waits} waiting for ${peer.name} for ${lagOf(peer)}: ${peer.why}.${kept}`;
+  return kept ? `${peer.name} is ${standsAs(peer)}.${kept}` : "";
+}
 
 export class SessionView {
   constructor(world, id) {
@@ -29,7 +50,12 @@ export class SessionView {
   }
 
   get session() {
-    return this.world.sessions.find((one) => one.session === this.id);
+    return this.world.sessions.find((one) => one.session === this.id) ?? this.world.machines.session(this.id);
+  }
+
+  // Of a session of another machine, this one knows what its links and relays have delivered.
+  get isRemote() {
+    return this.world.machines.nodeOf(this.id) !== "" && Boolean(this.session?.peer);
   }
 
   async begin() {
@@ -41,7 +67,7 @@ export class SessionView {
     this.composer = new Composer(this.id, () => this.session, this.world.maySend);
     this.refresh();
     $("session-title").focus({ preventScroll: true });
-    this.live = new Stream(`/v1/live?session=${encodeURIComponent(this.id)}`, {
+    this.live = this.isRemote ? null : new Stream(`/v1/live?session=${encodeURIComponent(this.id)}`, {
       take: (lines) => {
         $("shown").hidden = !lines.some((line) => line.trim());
         $("shown").textContent = lines.map(plain).join("\n");
@@ -71,9 +97,9 @@ export class SessionView {
   }
 
   async past() {
-    const of = encodeURIComponent(this.id);
+    const of = this.isRemote ? "" : `&session=${encodeURIComponent(this.id)}`;
     for (let after = Math.max(0, this.world.place - TAIL), more = true; more && !this.closed; ) {
-      const events = await get(`/v1/journal?seq=${after}&session=${of}&limit=${PAGE}`);
+      const events = await get(`/v1/journal?seq=${after}${of}&limit=${PAGE}`);
       for (const event of events) this.draw(event);
       more = events.length === PAGE;
       after = this.shown;
@@ -82,7 +108,7 @@ export class SessionView {
 
   take(event) {
     if (event.event === "gap" && event.reason === "forgotten") this.draw(event);
-    if (event.pane !== this.session?.pane) return;
+    if (!this.isRemote && event.pane !== this.session?.pane) return;
     if (event.event === "receipt") this.composer.take(event);
     if (this.early) this.early.push(event);
     else this.draw(event);
@@ -96,6 +122,7 @@ export class SessionView {
   }
 
   line(event) {
+    if (this.isRemote) return this.heard(event);
     const told = (words) => element("p", { class: "line told" }, plain(words));
     switch (event.event) {
       case "text":
@@ -116,8 +143,18 @@ export class SessionView {
     }
   }
 
+  heard(event) {
+    if (event.event !== "relay_delivered" || unnumbered(event.speaker) !== this.session.title) return null;
+    return element("p", { class: "line injected" }, plain(event.text));
+  }
+
   // Lines of one answer or of one message belong together; what an agent does in a turn is part of its answer.
   group(event) {
+    if (event.event === "relay_delivered") {
+      const to = event.listeners.map(unnumbered).join(", ");
+      const head = () => element("h3", { class: "by injected" }, element("bdi", {}, plain(`${this.session.title}, delivered to ${to}`)), " ", clockTime(event.at));
+      return { key: event.message_id, at: event.at, head };
+    }
     if (event.event !== "text" && event.event !== "activity") return null;
     const answers = event.event === "activity" || event.origin === "program";
     const origin = answers ? "program" : event.origin;
@@ -125,7 +162,7 @@ export class SessionView {
       key: answers ? `program ${event.turn}` : `${origin} ${event.message_id ?? event.turn}`,
       at: event.at,
       head: () => {
-        const who = answers ? (this.session?.title ?? this.id) : origin === "injected" ? senderOf(event.message_id) : BY[origin];
+        const who = answers ? (this.session?.title ?? this.id) : origin === "injected" ? senderOf(this.world.machines, event.message_id ?? "", event.pane) : BY[origin];
         return element("h3", { class: `by ${origin}` }, element("bdi", {}, plain(who)), " ", clockTime(event.at));
       },
     };
@@ -149,15 +186,26 @@ export class SessionView {
     write($("session-title"), session?.title ?? this.id);
     const state = session?.state ?? "ended";
     $("session-state").className = `state ${state}`;
-    write($("session-state"), STATES[state] ?? state);
-    const facts = session && [session.agent || session.program, session.session_name !== session.title && session.session_name, session.pane];
+    write($("session-state"), this.isRemote ? `${session.peer.name} is ${standsAs(session.peer)}` : (STATES[state] ?? state));
+    const linked = session ? this.world.machines.linkedWith(session.pane) : [];
+    const facts = session && [session.agent || session.program, session.session_name !== session.title && session.session_name, session.pane !== session.title && session.pane, linked.length && `linked with ${linked.join(", ")}`];
     write($("session-facts"), session ? facts.filter(Boolean).join(" · ") : "It is not there any more.");
-    write($("session-advice"), session?.advice ?? "");
-    $("session-advice").hidden = !session?.advice;
+    const advice = this.isRemote ? remoteAdvice(session) : session?.advice;
+    write($("session-advice"), advice ?? "");
+    $("session-advice").hidden = !advice;
     $("hear").hidden = state !== "unknown";
     $("tools").hidden = !session;
-    if (session) this.commands(session.pane);
+    $("menu-remote").hidden = !this.isRemote;
+    $("menu-local").hidden = this.isRemote;
+    if (this.isRemote) this.remoteCommands(session.title);
+    else if (session) this.commands(session.pane);
     this.composer.refresh();
+  }
+
+  remoteCommands(name) {
+    const { quoted, streamrelay } = this.world.words;
+    write($("command-send"), `${streamrelay("send")} ${quoted(name)} 'hello' --wait`);
+    write($("command-link"), `${streamrelay("link")} NAME ${quoted(name)}`);
   }
 
   commands(pane) {
