@@ -103,6 +103,7 @@ __all__ = [
     "TmuxTooOld",
     "UsageError",
     "error_with_code",
+    "error_with_exit_code",
 ]
 
 
@@ -496,6 +497,12 @@ def error_with_code(
     error: StreamrelayError = kind.__new__(kind)
     StreamrelayError.__init__(error, message, hint=hint, data=data)
     return error
+
+
+def error_with_exit_code(exit_code: int, message: str, *, hint: str = "") -> StreamrelayError:
+    """Return the error with which a command ended, by its exit code; an unknown one makes a StreamrelayError."""
+    code = next((cls.code for cls in _tree(StreamrelayError) if cls.exit_code == exit_code), StreamrelayError.code)
+    return error_with_code(code, message, hint=hint)
 
 
 def _tree(kind: type[StreamrelayError]) -> Iterator[type[StreamrelayError]]:

@@ -6,12 +6,14 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
+
+import msgspec
 
 from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
-from streamrelay.errors import DaemonLost, StreamrelayError
+from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError, error_with_code, error_with_exit_code
 from streamrelay.service.persistence import PANES
 
 STARTING = 30.0
@@ -22,13 +24,14 @@ MAX_LOG_SIZE = 10 * 2**20
 """Bytes; a longer log is renamed, and a new one begun. One old log is kept."""
 _LOOK_AGAIN = 0.02
 _ERROR, _HINT = "error: ", "hint: "
+"""What a command prints before its error and before the hint."""
 
 
 async def start(address: DaemonAddress, command: Sequence[str]) -> int:
     """Start the daemon with a command that serves in the foreground; return its process id when it answers.
 
-    Raise the error with which the command ended, or DaemonLost if it neither ends nor answers. It has the longer for
-    that, the more logs of panes it reads first.
+    Raise the error with which the command ended, with its code, data and hint, or DaemonLost if it neither ends nor
+    answers. It has the longer for that, the more logs of panes it reads first.
     """
     with _log(address.log) as log:
         begin = log.tell()
@@ -36,8 +39,9 @@ async def start(address: DaemonAddress, command: Sequence[str]) -> int:
     until = asyncio.get_running_loop().time() + starting_time(address)
     async with DaemonClient(address.socket, timeout=STARTING) as client:
         while not await client.is_healthy():
-            if os.waitpid(pid, os.WNOHANG) != (0, 0):  # noqa: ASYNC222  # it does not block
-                raise _said(address.log, begin)
+            ended, status = os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222  # it does not block
+            if ended:
+                raise _reported(address.log, begin, os.waitstatus_to_exitcode(status))
             if asyncio.get_running_loop().time() > until:
                 os.kill(pid, signal.SIGTERM)
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
@@ -55,13 +59,10 @@ async def revive(address: DaemonAddress, command: Sequence[str]) -> None:
     async with DaemonClient(address.socket, timeout=STARTING) as client:
         while not await client.is_healthy():
             if running_pid(address) is None:
-                try:
+                # Several clients notice at once that no daemon runs; one of them starts it first.
+                with contextlib.suppress(DaemonRunning):
                     await start(address, command)
-                except DaemonLost:
-                    # Several clients notice at once that no daemon runs; one of them starts it first.
-                    if running_pid(address) is None:
-                        raise
-            elif asyncio.get_running_loop().time() > until:
+            if asyncio.get_running_loop().time() > until:
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
             await asyncio.sleep(_LOOK_AGAIN)
 
@@ -96,8 +97,29 @@ def _log(path: Path) -> BinaryIO:
     return file
 
 
-def _said(path: Path, begin: int) -> StreamrelayError:
-    lines = path.read_bytes()[begin:].decode(errors="replace").splitlines()
-    words = next((line.removeprefix(_ERROR) for line in reversed(lines) if line.startswith(_ERROR)), "")
-    hint = next((line.removeprefix(_HINT) for line in reversed(lines) if line.startswith(_HINT)), "")
-    return DaemonLost(f"the daemon did not start: {words or f'see {path}'}", hint=hint)
+class _Failed(msgspec.Struct):
+    """The line of the log in which a daemon reports the error with which it ends."""
+
+    event: Literal["failed"]
+    code: str
+    message: str
+    hint: str
+    data: dict[str, object]
+
+
+def _reported(path: Path, begin: int, exit_code: int) -> StreamrelayError:
+    """Return the error with which the command ended; `begin` is where its part of the log begins.
+
+    A daemon reports it in its log. A command that fails before that only prints it, so it has no data.
+    """
+    lines = path.read_bytes()[begin:].splitlines()
+    for line in reversed(lines):
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            failed = msgspec.json.decode(line, type=_Failed)
+            return error_with_code(failed.code, failed.message, hint=failed.hint, data=failed.data)
+    printed = [line.decode(errors="replace") for line in reversed(lines)]
+    words = next((line.removeprefix(_ERROR) for line in printed if line.startswith(_ERROR)), "")
+    hint = next((line.removeprefix(_HINT) for line in printed if line.startswith(_HINT)), "")
+    if not words:
+        return DaemonLost(f"the daemon did not start: see {path}", data={"log": str(path)})
+    return error_with_exit_code(exit_code, words, hint=hint)

@@ -2,7 +2,7 @@
 
 The log writes only the fields named here, so no text, title, path or message of a program reaches it. For a defect it
 writes the class of the error and the places in the code, because error messages quote their subject. Ids of sessions,
-messages and links reveal nothing.
+messages and links reveal nothing. Only the error that ends the daemon is written whole, for the user who starts it.
 """
 
 import logging

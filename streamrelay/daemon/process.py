@@ -60,7 +60,18 @@ class Running:
 async def run_daemon(
     address: DaemonAddress, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
 ) -> None:
-    """Serve until a signal ends it; raises DaemonRunning, and any error that opens or breaks the service."""
+    """Serve until a signal ends it; raises DaemonRunning, and any error that opens or breaks the service.
+
+    The log reports that error, too: `daemon start` raises it again.
+    """
+    try:
+        await _run(address, opened, log=log, version=version)
+    except StreamrelayError as error:
+        log.error("failed", code=error.code, message=error.message, hint=error.hint, data=error.data)  # noqa: TRY400
+        raise
+
+
+async def _run(address: DaemonAddress, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str) -> None:
     with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
         log.info("starting", pid=os.getpid(), version=version)
         try:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon, running_pid
+from streamrelay.errors import NoServer
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
@@ -193,7 +194,7 @@ def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
 
 def test_a_daemon_that_cannot_start_says_why(daemon_folders: Path) -> None:
     done = CliRunner().invoke(app, ["daemon", "start", "-S", str(daemon_folders / "nowhere")])
-    assert done.exit_code == 42
+    assert done.exit_code == NoServer.exit_code
     assert "no server running" in done.stderr or "error connecting" in done.stderr
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from streamrelay.control import Tmux
 from streamrelay.council.store import CouncilStore
+from streamrelay.daemon import background
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.delivery.outbox import OPEN, Outbox
@@ -207,11 +208,18 @@ async def test_a_daemon_that_finds_a_file_of_a_newer_version_says_what_to_do(
     with closing(sqlite3.connect(path)) as database:
         database.executescript("CREATE TABLE t (a); PRAGMA user_version = 99;")
     before = path.read_bytes(), path.stat().st_mtime_ns
-    words = [sys.executable, "-m", "streamrelay_cli", "daemon", "-S", private_tmux.socket_path]
-    ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE)
-    assert ended.returncode == StorageError.exit_code, ended.stderr
-    assert f"{path}: a newer version of streamrelay wrote it" in ended.stderr
-    assert "hint: install the version of streamrelay that wrote it, or a newer one" in ended.stderr
+    command = [sys.executable, "-m", "streamrelay_cli", "daemon"]
+    options = ["-S", private_tmux.socket_path]
+    for words in ([*command, *options], [*command, "start", *options]):
+        ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE)
+        assert ended.returncode == StorageError.exit_code, ended.stderr
+        assert f"error: {path}: a newer version of streamrelay wrote it" in ended.stderr
+        assert "hint: install the version of streamrelay that wrote it, or a newer one" in ended.stderr
+    with pytest.raises(StorageError, match="a newer version of streamrelay wrote it") as raised:
+        await background.start(address, [*command, *options])
+    assert raised.value.data["path"] == str(path)
+    assert raised.value.data["schema"] == 99
+    assert raised.value.hint == "install the version of streamrelay that wrote it, or a newer one"
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
