@@ -52,6 +52,18 @@ def test_what_was_sent_twice_is_found_twice_though_its_composer_showed_it_in_two
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("below", [["", "  Some title"], ["", "› hello", "", "  Some title"]])
+def test_an_empty_composer_that_was_cleared_into_history_is_no_message(below: list[str]) -> None:
+    """A program that starts clears what it painted first: its splash with its composer goes into history."""
+    profile = replace(GENERIC, ready=(regex.compile(r"^› Ask me$"),))
+    painted = [PaintedRow(row) for row in ["  Some title", "", "› Ask me", "", "  ? for help", *below]]
+    answer = read_answer(
+        [], painted, [], columns=40, is_spinner=lambda _: False, profile=profile, mark="› ", greets=False
+    )
+    said = [(passage.kind, passage.lines) for passage in answer.passages if passage.kind == "typed"]
+    assert said == ([("typed", ["hello"])] if "› hello" in below else [])
+
+
 @pytest.mark.requirement("DEL-02b")
 @pytest.mark.parametrize("quote", ["  > two", "  two", "● two", "  > two, if you like"])
 def test_a_quote_of_a_message_that_was_sent_during_the_answer_is_the_programs(quote: str) -> None:

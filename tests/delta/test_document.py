@@ -49,6 +49,19 @@ def test_the_main_screen_s_history_and_screen_are_one_document() -> None:
     assert painted.rows() == [*(f"row {n}" for n in range(7)), "new", "row 8", "row 9"]
 
 
+@pytest.mark.requirement("DEL-01")
+def test_a_scroll_region_whose_top_goes_into_the_history_is_no_window() -> None:
+    """A program prints above its composer: the region scrolls into the history, and the screen as a whole does not."""
+    painted = Painted(8)
+    painted.paints("\x1b[8;1H> ")
+    printed = ["> hello", *(f"line {n}" for n in range(12))]
+    for row in printed:
+        painted.paints(f"\x1b[1;6r\x1b[6;1H\r\n\x1b[K{row}\x1b[r\x1b[8;3H")
+        message_in = lambda rows: next((y for y, row in enumerate(rows) if row == "> hello"), None)  # noqa: E731
+        painted.document.look_through_window(7, 2, message_in)
+    assert [row for row in painted.rows() if row] == [*printed, ">"]
+
+
 def test_any_number_of_rows_in_one_frame() -> None:
     painted = Painted(4)
     painted.paints("".join(f"row {n}\r\n" for n in range(300)))

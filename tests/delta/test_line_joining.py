@@ -109,6 +109,20 @@ def test_cases_of_22_columns(rows: list[str], lines: list[str]) -> None:
     assert joined(rows, 22) == lines
 
 
+def test_a_row_goes_on_behind_an_address_that_its_terminal_wrapped() -> None:
+    """The program gave the address a row of its own, which the terminal made two of, and went on in the next row."""
+    rows = [
+        PaintedRow("  It was read at"),
+        PaintedRow("  https://example.org/of/many/pa", wrapped=True),
+        PaintedRow("rts-1,"),
+        PaintedRow("  twice today."),
+        PaintedRow("  Then it was closed."),
+    ]
+    said = ["  It was read at https://example.org/of/many/parts-1, twice today.", "  Then it was closed."]
+    assert logical_lines(rows, 32) == said
+    assert logical_lines([*rows[:3], PaintedRow("  Twice today.")], 32)[-1] == "  Twice today."
+
+
 def test_the_terminal_s_own_wrap_needs_no_guess() -> None:
     rows = [PaintedRow("- a", wrapped=True), PaintedRow("- b", wrapped=True), PaintedRow(""), PaintedRow("c")]
     assert logical_lines(rows, 40) == ["- a- b", "c"]

@@ -245,6 +245,17 @@ def _unspelled_echo(
     return echo, rule
 
 
+def message_behind(search: EchoSearch, rows: Sequence[str], mark: str, profile: Profile) -> Block | None:
+    """Return the first message behind the mark of messages in the `rows` of a search.
+
+    A composer that was cleared or scrolled away stands there, too: what reads as an empty one is no message.
+    """
+    block = search.behind(mark)
+    while block is not None and matches(profile.ready, rows[block.start]):
+        block = search.behind(mark, block.start + 1)
+    return block
+
+
 def rows_since(before: Sequence[PaintedRow], now: Sequence[PaintedRow]) -> Sequence[PaintedRow]:
     """Return the rows of a document below those that are still what they were."""
     return now[_common_beginning(before, now) :]
@@ -366,8 +377,9 @@ def _read_unasked(answer: Answer, rows: list[PaintedRow], old: _Old, look: _Look
     fresh = rows[first:]
     if not first and fresh and old.continued is not None:
         fresh[0] = _continued(old.continued, fresh[0])
-    search = EchoSearch([row.text for row in fresh])
-    whole = search.behind(mark)
+    shown_rows = [row.text for row in fresh]
+    search = EchoSearch(shown_rows)
+    whole = message_behind(search, shown_rows, mark, look.profile)
     if whole is not None:
         # Where nothing stands below, its first paragraph was typed, and the others may be the answer.
         typed = whole if any(map(_held, fresh[whole.stop :])) else search.on_top(mark, whole.start) or whole

@@ -25,8 +25,8 @@ from streamrelay.delta.messages import (
     watch_drafts,
 )
 from streamrelay.delta.pane_state import ComposerView
-from streamrelay.delta.profiles import GENERIC, matches
-from streamrelay.delta.transcript.answers import Answer, Passage, read_answer, rows_since
+from streamrelay.delta.profiles import GENERIC, Profile, matches
+from streamrelay.delta.transcript.answers import Answer, Passage, message_behind, read_answer, rows_since
 from streamrelay.delta.transcript.document import Document
 from streamrelay.delta.transcript.echoes import EchoSearch, spelling
 from streamrelay.delta.turns import Turns
@@ -433,7 +433,8 @@ class Conversation:
         cut_off: bool,
     ) -> Answer:
         # Before the first message it greets. A person's message may not have been seen before it was answered.
-        is_asked = self.was_joined or _is_answered_below(mark, [row.text for row in rows_since(before, now)])
+        new = [row.text for row in rows_since(before, now)]
+        is_asked = self.was_joined or _is_answered_below(mark, new, self.profile)
         has_begun = self.proved or (is_asked and self.has_worked) or len(self._sent) > len(submitted)
         return read_answer(
             before,
@@ -592,7 +593,7 @@ class Conversation:
             self._cleared = pasted
 
 
-def _is_answered_below(mark: str, rows: Sequence[str]) -> bool:
+def _is_answered_below(mark: str, rows: Sequence[str], profile: Profile) -> bool:
     """Tell whether a message stands behind the mark of messages, and words below it."""
-    message = EchoSearch(rows).behind(mark)
+    message = message_behind(EchoSearch(rows), rows, mark, profile)
     return message is not None and any(row.strip() for row in rows[message.stop :])

@@ -143,7 +143,8 @@ class Document:
         if any(event.kind in {"history_cleared", "reset"} for event in frame.events):
             self._forget()
             return
-        self._viewport.scroll(frame.scrolled)
+        # The top of a scroll region goes into the history too, though the screen does not scroll as a whole.
+        self._viewport.scroll(max(frame.scrolled, len(frame.committed)))
         if self._viewport.is_window:
             self._pinned = self._viewport.top
         elif len(frame.committed):

@@ -45,6 +45,7 @@ def logical_lines(rows: Sequence[PaintedRow], width: int) -> list[str]:
         text = row.text
         if joined_by_terminal and last is not None:
             lines[-1] += text
+            parts += "", text
         elif last is not None and fills and _continues(last, text, hang, width):
             parts += _glue(lines[-1], text.strip(), width), text.strip()
             lines[-1] += parts[-2] + parts[-1]
