@@ -47,6 +47,8 @@ class Agent:
     """What its screen shows when it asks whether the folder is trusted; empty if it never asks."""
     permission: str = ""
     pickers: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+    """Those of them that take one more Escape."""
     clear: str = "/clear"
     compact: str = "/compact"
     escapes: int = 1
@@ -179,7 +181,8 @@ _CLAUDE_PACKAGE = "node_modules/@anthropic-ai/claude-code"
 def _of_claude(package: str, tui: str) -> Agent:
     return Agent(
         _claude(package, tui), f"{package}/{_CLAUDE_PACKAGE}", r"(?m)^\s*❯", _TRUST, _ASKS,
-        pickers=("/model", "/theme", "/config"), switch=("/tui fullscreen", "/tui default"), resumes=True,
+        pickers=("/model", "/theme", "/config"), nested=("/config",), switch=("/tui fullscreen", "/tui default"),
+        resumes=True,
     )  # fmt: skip
 
 

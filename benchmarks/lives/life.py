@@ -117,15 +117,24 @@ class Life:
 
     async def send(self, text: str) -> None:
         """Send a message through the writer; a person types it where the writer cannot."""
-        writer = await self._writing()
-        self._sent += 1
-        key = f"life-{self._sent}"
-        await writer.put(Message(key, text))
-        handed = lambda: self._progress.get(key) is not None and self._progress[key].state != "queued"  # noqa: E731
-        if not await self.until(handed, _HANDED, f"{key} is handed over"):
+        for _ in range(2):
+            writer = await self._writing()
+            self._sent += 1
+            key = f"life-{self._sent}"
+            await writer.put(Message(key, text))
+            await self.until(lambda: self._state(key) not in {"", "queued"}, _HANDED, f"{key} is handed over")  # noqa: B023
+            if self._state(key) != "failed":
+                break
+            # Its program has started anew, and needs another writer.
+            self._writer = None
+        if self._state(key) in {"", "queued", "failed"}:
             self.notes.append(f"{key}: {self._progress.get(key)}")
             await writer.cancel(key)
             await self.type(text)
+
+    def _state(self, message_id: str) -> str:
+        progress = self._progress.get(message_id)
+        return "" if progress is None else progress.state
 
     async def type(self, text: str, *, enter: bool = True) -> None:
         """Type as a person does."""
@@ -165,14 +174,16 @@ class Life:
         return True
 
     async def picker(self, command: str) -> None:
-        """Open a panel by a command and close it again."""
+        """Open a panel by a command, and close it again: some of them take several Escapes."""
+        await self.quiet(0.8, 4.0)
         await self.type(command)
         await self.quiet(0.8, 4.0)
         shown = time.time()
         await asyncio.sleep(1.2)
         await self.snapshot(command)
         self._dialogs.append({"kind": "picker", "t_shown": shown, "t_answered": time.time(), "label": command})
-        await self.key(*["Escape"] * self.agent.escapes, rest=0.7)
+        escapes = self.agent.escapes + (command in self.agent.nested)
+        await self.key(*["Escape"] * escapes, rest=0.7)
         await self.quiet()
 
     async def answered(self, count: int, seconds: float = _PATIENCE) -> None:

@@ -118,6 +118,41 @@ def test_an_interrupted_turn_ends_without_an_answer() -> None:
     assert [passage.speaker for passage in reader.read(line)] == ["end"]
 
 
+def gemini_line(number: int, text: object, *, person: bool = False) -> dict[str, object]:
+    return {"id": str(number), "timestamp": "2026-11-29T19:22:47.823Z", "type": "user" if person else "gemini",
+            "content": [{"text": text}] if person else text}  # fmt: skip
+
+
+def test_a_history_that_gemini_writes_again_says_nothing() -> None:
+    """It does so when a request is cancelled (0.61.0): copies with other ids, and then the whole in one line."""
+    context = "<session_context>\nThis is the Gemini CLI."
+    lines: list[dict[str, object]] = [
+        {"$set": {"messages": [gemini_line(0, context, person=True)]}},
+        gemini_line(1, "do it", person=True), gemini_line(2, "Done."),
+        gemini_line(3, "and this", person=True), gemini_line(4, "I ask."),
+        {"id": "5", "type": "info", "content": "Request cancelled."},
+        gemini_line(6, context, person=True), gemini_line(7, [{"text": "Done."}]), {"$set": {"lastUpdated": "now"}},
+        gemini_line(8, [{"text": "I ask."}]), {"$set": {"messages": [gemini_line(6, context, person=True)]}},
+        gemini_line(9, "again", person=True), gemini_line(10, "Done."),
+    ]  # fmt: skip
+    reader = LineReader()
+    read = [passage for line in lines for passage in reader.read(json.dumps(line).encode())]
+    assert [passage.text for passage in read if passage.speaker != "end"] == [
+        "do it", "Done.", "and this", "I ask.", "again", "Done.",
+    ]  # fmt: skip
+
+
+def test_what_is_new_in_a_history_that_is_written_again_is_said() -> None:
+    context = "<session_context>\nThis is the Gemini CLI."
+    lines = [
+        gemini_line(1, "do it", person=True), gemini_line(2, "Done."), gemini_line(3, context, person=True),
+        gemini_line(4, "Done."), gemini_line(5, "and this", person=True), gemini_line(6, "Done."),
+    ]  # fmt: skip
+    reader = LineReader()
+    read = [passage for line in lines for passage in reader.read(json.dumps(line).encode())]
+    assert [passage.text for passage in read if passage.speaker != "end"] == ["do it", "Done.", "and this", "Done."]
+
+
 # Which file it is
 
 

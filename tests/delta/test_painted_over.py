@@ -49,3 +49,12 @@ def test_it_is_bounded() -> None:
     kept = over.paragraphs()
     assert sum(map(len, kept)) <= MAX_ROWS
     assert kept[-1] == (f"row {2 * MAX_ROWS - 1}", f"and {2 * MAX_ROWS - 1}")
+
+
+def test_a_paragraph_that_goes_on_from_an_old_one_has_only_its_new_rows() -> None:
+    """Some programs leave no blank rows between banner, messages and answers: the transcript is one paragraph."""
+    over = PaintedOver()
+    over.forget(screen("A banner", "> one", "● Old", "", "> "))
+    for rows in (["A banner", "> one", "● Old", "> two", "● New"], ["● Old", "> 2", "● Newer"], ["> one", "● Other"]):
+        over.look(screen(*rows), screen(*([""] * len(rows))))
+    assert over.paragraphs() == [("> two", "● New"), ("> 2", "● Newer"), ("> one", "● Other")]

@@ -10,6 +10,10 @@ from streamrelay.delta.layout.rows import PaintedRow, cells_of, painted_row
     [
         pytest.param("text      ", "text", id="blanks"),
         pytest.param("text    ▂▂", "text", id="the end of a thumb"),
+        pytest.param("text     █", "text", id="a thumb"),
+        pytest.param("         █", "", id="a thumb alone"),
+        pytest.param("█████     ", "█████", id="a bar"),
+        pytest.param("██████████", "██████████", id="a full bar"),
         pytest.param("text to▅▅", "text to▅▅", id="not at the edge"),
         pytest.param("full text▅▅"[:10], "full text", id="behind text that reaches it"),
         pytest.param("日本語  ▃▃", "日本語", id="wide characters"),

@@ -6,8 +6,8 @@ import regex
 
 from streamrelay.vt.widths import unicode14
 
-_SCROLL_BAR = regex.compile(r"(?<=[^\u2580-\u259f])[\u2581-\u2587]{1,2}\Z")
-"""The end of a scroll bar's thumb that covers part of a row: a partial block at the right edge of the screen."""
+_SCROLL_BAR = regex.compile(r"(?<![\u2580-\u259f])[\u2581-\u2588]{1,2}\Z")
+"""A scroll bar's thumb, or its end that covers part of a row: a block at the right edge of the screen."""
 
 
 class PaintedRow(NamedTuple):
@@ -24,7 +24,7 @@ class PaintedRow(NamedTuple):
 def painted_row(text: str, wrapped: bool, columns: int) -> PaintedRow:
     """Return a row of a screen with so many columns, without the blanks at its end and a scroll bar behind them."""
     text = text.rstrip()
-    if "\u2581" <= text[-1:] <= "\u2587" and cells_of(text) == columns:
+    if "\u2581" <= text[-1:] <= "\u2588" and cells_of(text) == columns:
         text = _SCROLL_BAR.sub("", text).rstrip()
     return PaintedRow(text, wrapped)
 

@@ -51,7 +51,8 @@ class PaintedOver:
         return list(self._paragraphs)
 
     def _add(self, paragraph: _Paragraph) -> None:
-        if paragraph in self._paragraphs or paragraph in self._old:
+        paragraph = self._without_old(paragraph)
+        if not paragraph or paragraph in self._paragraphs:
             return
         last = self._by_first_row.get(paragraph[0])
         if last is not None and _grows(last, paragraph):
@@ -61,6 +62,15 @@ class PaintedOver:
         self._count += len(paragraph)
         while self._count > MAX_ROWS:
             self._drop(next(iter(self._paragraphs)))
+
+    def _without_old(self, paragraph: _Paragraph) -> _Paragraph:
+        """Return a paragraph without the end of an old one, or all of it, that it goes on from."""
+        for old in self._old:
+            if paragraph[0] in old:
+                end = old[old.index(paragraph[0]) :]
+                if paragraph[: len(end)] == end:
+                    return paragraph[len(end) :]
+        return paragraph
 
     def _drop(self, paragraph: _Paragraph) -> None:
         del self._paragraphs[paragraph]
