@@ -19,13 +19,14 @@ from typing import Self
 
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
-from streamrelay.history import places
+from streamrelay.history import large_values, places
+from streamrelay.history.large_values import LargeValues, is_large
 from streamrelay.history.places import Place
 from streamrelay.history.query import Query
 from streamrelay.history.results import MAX_OUTPUT, FoundText, Output, SearchHistory
 from streamrelay.history.utterances import Utterance, Utterances
 
-_VERSION = 2
+_VERSION = 3
 _CREATE = """
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -76,7 +77,8 @@ class Journal:
     """A journal while it is open; an async context manager. Raises StorageError like a `Database`."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, create=_CREATE + places.CREATE, version=_VERSION)
+        self._database = Database(path, create=_CREATE + large_values.CREATE + places.CREATE, version=_VERSION)
+        self._large = LargeValues(path.with_suffix(".large"))
         self._utterances = Utterances()
         self._entered = AsyncExitStack()
 
@@ -101,8 +103,7 @@ class Journal:
 
     async def kept(self) -> dict[str, bytes]:
         """Return all values that were kept, in the order of their keys."""
-        query = "SELECT key, value FROM kept ORDER BY key"
-        return dict(await self._database.do(lambda connection: connection.execute(query).fetchall()))
+        return await self._database.do(self._kept)
 
     async def since(self, seq: int, *, limit: int = 1000, place: Place | None = None) -> list[AnyEvent]:
         """Return the events after a `seq`, of one place or of all, oldest first."""
@@ -172,6 +173,10 @@ class Journal:
         """
         return await self._database.do(lambda connection: _prune(connection, before, most_bytes))
 
+    def _kept(self, connection: sqlite3.Connection) -> dict[str, bytes]:
+        values = dict(connection.execute("SELECT key, value FROM kept").fetchall()) | self._large.read(connection)
+        return dict(sorted(values.items()))
+
     def _append(
         self, connection: sqlite3.Connection, events: Sequence[Event], keep: Mapping[str, bytes | None]
     ) -> None:
@@ -180,7 +185,7 @@ class Journal:
         touched: dict[int, Utterance] = {}
         # What is refused was not said: the next append goes on with what is in the file.
         utterances = self._utterances.copied(event.pane for event in events)
-        with transaction(connection):
+        with self._large.transaction(connection):
             for seq, event in enumerate(events, _last_seq(connection) + 1):
                 event.seq = seq
                 at = event.at if isinstance(event.at, float) else now
@@ -191,8 +196,10 @@ class Journal:
                     touched[utterance.first] = utterance
             connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
             connection.executemany(_WRITE, map(_row, touched.values()))
-            connection.executemany(_KEEP, [(key, value) for key, value in keep.items() if value is not None])
-            connection.executemany(_DISCARD, [(key,) for key, value in keep.items() if value is None])
+            small = {key: value for key, value in keep.items() if value is not None and not is_large(value)}
+            connection.executemany(_KEEP, small.items())
+            connection.executemany(_DISCARD, [(key,) for key in keep.keys() - small.keys()])
+            self._large.keep(connection, keep)
         self._utterances = utterances
 
 

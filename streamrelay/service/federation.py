@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, NoReturn, Protocol
+from typing import Literal, NamedTuple, NoReturn, Protocol
 
 import msgspec
 
@@ -115,6 +115,13 @@ class FederatedService(Protocol):
 
     async def admit(self, session: Session) -> None:
         """Observe a session and type its queued messages."""
+
+
+class Arrived(NamedTuple):
+    """Entries of the inbox, opened, in order; None is a body that cannot be used."""
+
+    entry_ids: list[bytes]
+    envelopes: list[tuple[Envelope, AnyBody | None]]
 
 
 class Federation:
@@ -382,15 +389,15 @@ class Federation:
         try:
             async with contextlib.aclosing(streams.unfinished(self._at_once)) as unfinished:
                 async for entries in unfinished:
-                    await self._take_in(streams, entries)
-            reading = asyncio.ensure_future(streams.read(self._at_once))
+                    await self._take_in(await self._opened(streams, entries))
+            reading = asyncio.ensure_future(self._read_next(streams))
             try:
                 while True:
-                    entries = await reading
+                    arrived = await reading
                     self._at_once = min(2 * self._at_once, BATCH)
-                    # The next entries arrive while these are committed.
-                    reading = asyncio.ensure_future(streams.read(self._at_once))
-                    await self._take_in(streams, entries)
+                    # The next entries arrive and are opened while these are committed.
+                    reading = asyncio.ensure_future(self._read_next(streams))
+                    await self._take_in(arrived)
             finally:
                 reading.cancel()
                 await asyncio.gather(reading, return_exceptions=True)
@@ -401,12 +408,18 @@ class Federation:
 
     # What comes in
 
-    async def _take_in(self, streams: Streams, entries: Sequence[StreamEntry]) -> None:
+    async def _read_next(self, streams: Streams) -> Arrived:
+        return await self._opened(streams, await streams.read(self._at_once))
+
+    async def _opened(self, streams: Streams, entries: Sequence[StreamEntry]) -> Arrived:
+        opened = [pair for entry in entries for pair in await self._open(streams, entry)]
+        return Arrived([entry.entry_id for entry in entries], opened)
+
+    async def _take_in(self, arrived: Arrived) -> None:
         """Take up entries, in order, as a whole; then be done with them."""
         loop = asyncio.get_running_loop()
         numbered: list[tuple[Envelope, AnyBody | None, Session | StreamrelayError | None]] = []
-        opened = [pair for entry in entries for pair in await self._opened(streams, entry)]
-        for envelope, body in opened:
+        for envelope, body in arrived.envelopes:
             match body:
                 case _ if envelope.number:
                     numbered.append((envelope, body, await self._prepared(envelope.sender, body)))
@@ -434,11 +447,11 @@ class Federation:
             await self._core.do(decide)
         if not self._consumed:
             self._consumed_since = loop.time()
-        self._consumed += [entry.entry_id for entry in entries]
-        if entries:
+        self._consumed += arrived.entry_ids
+        if arrived.entry_ids:
             self._due.set()
 
-    async def _opened(self, streams: Streams, entry: StreamEntry) -> list[tuple[Envelope, AnyBody | None]]:
+    async def _open(self, streams: Streams, entry: StreamEntry) -> list[tuple[Envelope, AnyBody | None]]:
         """Return what an entry holds; what cannot be used is put aside, and does not come again."""
         opened: list[tuple[Envelope, AnyBody | None]] = []
         try:
