@@ -28,7 +28,7 @@ from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation import brokers
-from tests.federation.homes import Home, two_daemons
+from tests.federation.homes import Home, daemons
 from tests.mcp.staging import Household
 from tests.service.conftest import PATIENCE
 
@@ -164,7 +164,7 @@ def participant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Part
         return
     if not brokers.installed():
         pytest.skip("no broker is installed here that two machines could use")
-    with PrivateRedis() as redis, two_daemons(tmp_path, redis) as (alpha, beta):
+    with PrivateRedis() as redis, daemons(tmp_path, redis) as (alpha, beta):
         yield Participant(request.param, tmp_path, OtherMachine(alpha, beta))
 
 

@@ -44,9 +44,9 @@ def far_node(directory: Path) -> Iterator[FarNode | None]:
         return
     own, other = NODES
     with PrivateRedis(programs[0]) as redis, PrivateTmux() as tmux:
-        join_federation(own, other, directory, redis.url)
+        join_federation(own, (other,), directory, redis.url)
         (directory / "far").mkdir()
-        home = Home(other, own, tmux, directory / "far", redis.url)
+        home = Home(other, (own,), tmux, directory / "far", redis.url)
         tmux.new_session("keeper", ["sleep", "10000"])
         try:
             home.begin()

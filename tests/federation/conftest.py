@@ -18,7 +18,8 @@ from tests.federation import brokers
 from tests.service.conftest import PATIENCE, Stage
 
 NODES = ("alpha", "beta")
-KEYS = {node: KeyPair.generate() for node in (*NODES, "gamma")}
+MORE_NODES = (*NODES, "gamma", "delta", "epsilon")
+KEYS = {node: KeyPair.generate() for node in MORE_NODES}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -29,8 +29,8 @@ class Home(Stage):
     """A machine with a home of its own, and a daemon for its tmux server."""
 
     def __init__(
-        self, node: str, peer: str, tmux: PrivateTmux, folder: Path, url: str, *, within: Sequence[str] = (),
-        has_own_clock: bool = False,
+        self, node: str, peers: Sequence[str], tmux: PrivateTmux, folder: Path, url: str, *,
+        within: Sequence[str] = (), has_own_clock: bool = False,
     ) -> None:  # fmt: skip
         """`within` is a command that runs the daemon somewhere else, as `ip netns exec NAME`.
 
@@ -42,7 +42,7 @@ class Home(Stage):
         profiles = folder / "config" / "streamrelay" / "agents.d"
         profiles.mkdir(parents=True)
         (profiles / "sprite.toml").write_text(PROFILE)
-        join_federation(node, peer, folder, url)
+        join_federation(node, peers, folder, url)
         self.environment = os.environ | {
             "XDG_CONFIG_HOME": str(folder / "config"),
             "XDG_STATE_HOME": str(folder / "state"),
@@ -119,33 +119,37 @@ class Home(Stage):
         return [got.text.rstrip("\n") for got in read_got(self.folder / name) if got.kind == "said"]
 
 
-def join_federation(node: str, peer: str, folder: Path, url: str) -> None:
-    """Write the key of a node below `folder`, and the configuration by which its daemon knows the peer."""
+def join_federation(node: str, peers: Sequence[str], folder: Path, url: str) -> None:
+    """Write the key of a node below `folder`, and the configuration by which its daemon knows its peers."""
     key = folder / "key"
     key.write_text(KEYS[node].private_text)
     key.chmod(0o600)
-    written = {"node": node, "peers": [peer], "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(peer)}
+    written = {
+        "node": node, "peers": list(peers), "redis_url": url, "key_file": str(key), "peer_keys": peer_keys(*peers),
+    }  # fmt: skip
     lines = (f"{name} = {msgspec.json.encode(value).decode()}\n" for name, value in written.items())
     (folder / "config" / "streamrelay" / "config.toml").write_text("[federation]\n" + "".join(lines))
 
 
 @contextlib.contextmanager
-def two_daemons(
-    folder: Path, redis: PrivateRedis, network: Network | None = None, *, have_own_clocks: bool = False
-) -> Iterator[tuple[Home, Home]]:
-    """Run the daemons of two machines that know of each other, over the network if there is one."""
+def daemons(
+    folder: Path, redis: PrivateRedis, network: Network | None = None, *, nodes: Sequence[str] = NODES,
+    have_own_clocks: bool = False,
+) -> Iterator[list[Home]]:  # fmt: skip
+    """Run the daemons of machines that know of each other, over the network if there is one."""
     with contextlib.ExitStack() as stack:
         made = []
-        for node, peer in (NODES, NODES[::-1]):
+        for node in nodes:
             tmux = stack.enter_context(PrivateTmux())
             (folder / node[0]).mkdir()
             url, within = (redis.url, ()) if network is None else (network.url(node), network.at(node))
-            home = Home(node, peer, tmux, folder / node[0], url, within=within, has_own_clock=have_own_clocks)
+            peers = [peer for peer in nodes if peer != node]
+            home = Home(node, peers, tmux, folder / node[0], url, within=within, has_own_clock=have_own_clocks)
             made.append(home)
             tmux.new_session("keeper", ["sleep", "10000"])
             stack.callback(home.end)
         with ThreadPoolExecutor() as beginning:
             list(beginning.map(Home.begin, made))
         for home in made:
-            wait_until(lambda home=home: not home.problems(), PATIENCE, "the other one to be there")
-        yield made[0], made[1]
+            wait_until(lambda home=home: not home.problems(), PATIENCE, "the others to be there")
+        yield made

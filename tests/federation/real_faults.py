@@ -1,11 +1,11 @@
-"""Faults of two real machines and the broker between them; a seed makes the schedule.
+"""Faults of real machines and the broker between them; a seed makes the schedule.
 
 | fault | what is done |
 |---|---|
 | `broker_killed` | the broker gets `kill -9`, and is started again with what it had synced |
 | `broker_wiped` | the same, and it has lost everything |
 | `broker_paused` | the broker stands still while its connections stay open |
-| `daemon_killed` | one daemon, or both, get `kill -9`, and are started again |
+| `daemon_killed` | one daemon, or all, get `kill -9`, and are started again |
 | `daemon_frozen` | one daemon stands still, as on a suspended machine |
 | `cut` | nothing passes between one machine and the broker (needs Linux and root) |
 | `slow_line` | a line to the broker delays and loses packets (needs netem or tbf as well) |
@@ -16,13 +16,13 @@ import asyncio
 import contextlib
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from streamrelay.testing.redis import PrivateRedis
 from tests.federation import network
 from tests.federation.conftest import NODES
-from tests.federation.homes import Home, two_daemons
+from tests.federation.homes import Home, daemons
 
 HOUR = 3600
 LONG, SHARE_OF_LONG = (7.5, 10.0), 0.08
@@ -31,10 +31,10 @@ SHORT = (0.1, 2.5)
 
 
 class RealFaults:
-    """Strikes two machines, one fault at a time, and counts what it did."""
+    """Strikes machines, one fault at a time, and counts what it did."""
 
     def __init__(
-        self, homes: tuple[Home, Home], redis: PrivateRedis, between: network.Network | None, chance: random.Random
+        self, homes: Sequence[Home], redis: PrivateRedis, between: network.Network | None, chance: random.Random
     ) -> None:
         self._homes = homes
         self._redis = redis
@@ -92,11 +92,11 @@ class RealFaults:
 
 
 @contextlib.contextmanager
-def two_failing_machines(folder: Path, seed: int) -> Iterator[tuple[Home, Home, RealFaults]]:
-    """Run two daemons and a broker, in namespaces of their own where the machine allows, and what makes them fail."""
+def failing_machines(folder: Path, seed: int, nodes: Sequence[str] = NODES) -> Iterator[tuple[list[Home], RealFaults]]:
+    """Run daemons and a broker, in namespaces of their own where the machine allows, and what makes them fail."""
     with contextlib.ExitStack() as stack:
-        between = stack.enter_context(network.Network(*NODES)) if network.is_possible() else None
+        between = stack.enter_context(network.Network(*nodes)) if network.is_possible() else None
         options, within = ((), ()) if between is None else (between.options, between.at_broker)
         redis = stack.enter_context(PrivateRedis(None, *options, within=within))
-        homes = stack.enter_context(two_daemons(folder, redis, between, have_own_clocks=True))
-        yield *homes, RealFaults(homes, redis, between, random.Random(seed))
+        homes = stack.enter_context(daemons(folder, redis, between, nodes=nodes, have_own_clocks=True))
+        yield homes, RealFaults(homes, redis, between, random.Random(seed))

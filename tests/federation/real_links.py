@@ -1,19 +1,21 @@
-"""Links between two real daemons under a seeded schedule of faults; the agents write histories for the checker.
+"""Links between real daemons under a seeded schedule of faults; the agents write histories for the checker.
 
-Each pair of agents has a link, and each side sends messages over it, one after the other, as an agent's tool does: a
-message is sent again under its id until a daemon has accepted it. An agent writes down what it got before it does
-anything else, so the judgement does not rest on what a daemon believes. The schedule of a seed is always the same; what
-a fault hits depends on the machine.
+Each pair of agents has a link, between each two of the machines in turn. Each side sends messages over it, one after
+the other, as an agent's tool does: a message is sent again under its id until a daemon has accepted it. An agent writes
+down what it got before it does anything else, so the judgement does not rest on what a daemon believes. The schedule of
+a seed is always the same; what a fault hits depends on the machine.
 
     python -m tests.federation.real_links --seed 7 --messages 10000 --faults 100 --write FOLDER
+    python -m tests.federation.real_links --nodes 5 --pairs 10
 """
 
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +27,9 @@ from streamrelay.links.link import LinkPolicy
 from streamrelay.service.api import SendMessage
 from streamrelay.testing.agent import LogEntry
 from streamrelay.testing.waiting import wait_until_async
+from tests.federation.conftest import MORE_NODES
 from tests.federation.homes import Home
-from tests.federation.real_faults import RealFaults, two_failing_machines
+from tests.federation.real_faults import RealFaults, failing_machines
 from tests.history_checker import Verdict, check
 from tests.service.conftest import PATIENCE
 
@@ -118,13 +121,14 @@ class Speaker:
 
 
 class RealLinks:
-    """Some links between two daemons, and who speaks over them."""
+    """Some links between daemons, and who speaks over them."""
 
-    def __init__(self, alpha: Home, beta: Home, pairs: int) -> None:
+    def __init__(self, homes: Sequence[Home], pairs: int) -> None:
         self.speakers: list[Speaker] = []
         self._pairs: list[tuple[Side, Side]] = []
-        for number in range(pairs):
-            one, two = Side(f"A{number}", alpha), Side(f"B{number}", beta)
+        between = itertools.cycle(itertools.combinations(homes, 2))
+        for number, (here, there) in zip(range(pairs), between, strict=False):
+            one, two = (Side(f"{home.node[0].upper()}{number}", home) for home in (here, there))
             for side in (one, two):
                 side.home.start(side.name, "--answers-to", "nobody", "--works", "0")
             self._pairs.append((one, two))
@@ -172,10 +176,12 @@ class RealLinks:
         await wait_until_async(holds, 20 * PATIENCE, what)
 
 
-async def links_survive(folder: Path, seed: int, *, messages: int, faults: int, pairs: int) -> tuple[Verdict, str]:
+async def links_survive(
+    folder: Path, seed: int, *, messages: int, faults: int, pairs: int, nodes: int = 2
+) -> tuple[Verdict, str]:
     """Run one schedule; return the verdict, and how many faults of each kind there were."""
-    with two_failing_machines(folder, seed) as (alpha, beta, failing):
-        links = RealLinks(alpha, beta, pairs)
+    with failing_machines(folder, seed, MORE_NODES[:nodes]) as (homes, failing):
+        links = RealLinks(homes, pairs)
         await links.open()
         verdict = await links.run(messages, failing, faults)
         for speaker in links.speakers:
@@ -189,13 +195,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--messages", type=int, default=1_000, help="each way")
     parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--nodes", type=int, default=2, choices=range(2, len(MORE_NODES) + 1), help="machines")
     parser.add_argument("--pairs", type=int, default=6, help="links")
     parser.add_argument("--write", type=Path, help="an empty folder for the histories and what the daemons leave")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.write or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        run = links_survive(folder, asked.seed, messages=asked.messages, faults=asked.faults, pairs=asked.pairs)
+        run = links_survive(
+            folder, asked.seed, messages=asked.messages, faults=asked.faults, pairs=asked.pairs, nodes=asked.nodes
+        )
         verdict, faults = asyncio.run(run)
     for finding in verdict.findings[:50]:
         print(*finding)

@@ -20,7 +20,7 @@ def homes(private_redis: PrivateRedis, private_tmux: PrivateTmux, tmp_path: Path
         made = []
         for node, peer, tmux in (("alpha", "beta", private_tmux), ("beta", "alpha", other_tmux)):
             (tmp_path / node[0]).mkdir()
-            home = Home(node, peer, tmux, tmp_path / node[0], private_redis.url)
+            home = Home(node, (peer,), tmux, tmp_path / node[0], private_redis.url)
             made.append(home)
             tmux.new_session("keeper", ["sleep", "1000"])
             home.begin()

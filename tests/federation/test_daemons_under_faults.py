@@ -33,7 +33,7 @@ def homes(private_redis: PrivateRedis, private_tmux: PrivateTmux, tmp_path: Path
         for node, peer, tmux in (("alpha", "beta", private_tmux), ("beta", "alpha", other_tmux)):
             folder = tmp_path / node[0]
             folder.mkdir()
-            home = Home(node, peer, tmux, folder, private_redis.url)
+            home = Home(node, (peer,), tmux, folder, private_redis.url)
             made.append(home)
             tmux.new_session("keeper", ["sleep", "1000"])
             stack.callback(home.end)

@@ -17,7 +17,7 @@ from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation import network
 from tests.federation.homes import Home
-from tests.federation.real_faults import two_failing_machines
+from tests.federation.real_faults import failing_machines
 from tests.history_checker import check
 from tests.service.conftest import PATIENCE
 
@@ -135,7 +135,7 @@ def _beginning(name: str) -> str:
 
 async def relay_survives(folder: Path, seed: int, turns: int, kinds: Sequence[str]) -> None:
     """Relay so many turns while faults (of any kind where one is empty) come one after the other."""
-    with two_failing_machines(folder, seed) as (alpha, beta, faults):
+    with failing_machines(folder, seed) as ((alpha, beta), faults):
         relay = RelayOfFour(alpha, beta, seed)
         await relay.open(turns)
         for number, kind in enumerate(kinds, 1):
