@@ -186,7 +186,9 @@ class FederationTable(Table, frozen=True, kw_only=True):
     peers: Annotated[tuple[str, ...], _about("The other nodes; `NAME@NODE` is a session on one of them.")] = ()
     redis_url: Annotated[
         _Text,
-        _about("The Redis server between them: `redis://`, `rediss://` for TLS, `unix://`, or `redis+sentinel://`."),
+        _about(
+            "The Redis server between them: `redis://`, `rediss://` for TLS, `unix://`, `redis+sentinel://` or `redis+cluster://`."
+        ),
     ] = "redis://localhost:6379/0"
     key_file: Annotated[str, _about("The file with this node's own private keys: `streamrelay peers add-key`.")] = (
         "~/.config/streamrelay/federation.key"

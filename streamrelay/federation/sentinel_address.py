@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 SENTINEL_PORT = 26_379
-_TLS_OPTIONS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"})
+TLS_OPTIONS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"})
 _SENTINEL_OPTIONS = {"sentinel_username": "username", "sentinel_password": "password"}
 
 
@@ -39,15 +39,18 @@ def sentinel_address(url: str) -> SentinelAddress | None:
     for name, text in parse_qsl(parts.query, strict_parsing=bool(parts.query)):
         if name in _SENTINEL_OPTIONS:
             sentinel[_SENTINEL_OPTIONS[name]] = text
-        elif name in _TLS_OPTIONS:
+        elif name in TLS_OPTIONS:
             server[name] = sentinel[name] = text
         else:
             raise ValueError(f"an address of sentinels has no option {name!r}")
-    return SentinelAddress(tuple(_host(each) for each in hosts.split(",")), service, server, sentinel)
+    return SentinelAddress(
+        tuple(read_host(each, SENTINEL_PORT) for each in hosts.split(",")), service, server, sentinel
+    )
 
 
-def _host(text: str) -> tuple[str, int]:
+def read_host(text: str, default_port: int) -> tuple[str, int]:
+    """Return host and port; raises ValueError for a text that names no host."""
     parts = urlsplit(f"//{text}")
     if not parts.hostname or parts.username is not None:
-        raise ValueError(f"{text!r} is no host of a sentinel")
-    return parts.hostname, SENTINEL_PORT if parts.port is None else parts.port
+        raise ValueError(f"{text!r} is no host")
+    return parts.hostname, default_port if parts.port is None else parts.port

@@ -9,10 +9,12 @@ redis-py is imported only when a stream is opened.
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streamrelay.errors import RedisLost, UsageError
+from streamrelay.federation.cluster_address import ClusterAddress, cluster_address
 from streamrelay.federation.sentinel_address import sentinel_address
 from streamrelay.installation import needs_extra
 
@@ -27,6 +29,9 @@ PORTION = 1 << 20
 MAX_DEAD_LETTERS = 1_000
 MAX_DEAD_FIELD = 4_096
 """Bytes that a dead letter keeps of each field."""
+_HASH_TAG = re.compile(r"\{[^}]+\}")
+MAX_REDIRECTIONS = 3
+"""How often a cluster may send a node on to another one."""
 READ_SECONDS = 2.0
 """How long one read waits."""
 ANSWER_SECONDS = 5.0
@@ -171,32 +176,72 @@ class Streams:
 
 @contextlib.asynccontextmanager
 async def open_streams(url: str, node: str, *, namespace: str) -> AsyncIterator[Streams]:
-    """Connect to a server, or to the primary that sentinels name.
+    """Connect to a server, to the primary that sentinels name, or to the master in a cluster that has the keys.
 
     Raises RedisLost where there is none, ExtraMissing without redis-py, and UsageError for a URL that names no server.
     """
     async with contextlib.AsyncExitStack() as closing:
         try:
-            redis = _connected(url, closing)
+            if (cluster := cluster_address(url)) is not None:
+                streams = await _streams_in_cluster(cluster, node, namespace, closing)
+            else:
+                streams = Streams(_connected(url, closing), node, namespace)
+                await streams.begin()
         except ValueError as error:
-            hint = "redis://, rediss://, unix:// and redis+sentinel:// are known: docs/federation.md"
+            hint = "redis://, rediss://, unix://, redis+sentinel:// and redis+cluster:// are known: docs/federation.md"
             raise UsageError(f"federation.redis_url: {error}", hint=hint) from error
-        streams = Streams(redis, node, namespace)
-        await streams.begin()
         yield streams
+
+
+async def _streams_in_cluster(
+    address: ClusterAddress, node: str, namespace: str, closing: contextlib.AsyncExitStack
+) -> Streams:
+    """Return the streams on the master that has them; raises RedisLost if no node of the cluster leads to it."""
+    with needs_extra("redis", "a link between machines"):
+        from redis.asyncio import Redis
+        from redis.exceptions import MovedError
+
+    if not _HASH_TAG.search(namespace):
+        hint = 'put it into braces, as in "{streamrelay}", on all machines: then all keys are in one slot'
+        raise UsageError("federation.namespace has no hash tag, which a cluster needs", hint=hint)
+    problem = RedisLost("no node of the cluster leads to the master of the keys")
+    _, patience = _timeouts()
+    for named in address.nodes:
+        host, port = named
+        for _ in range(MAX_REDIRECTIONS):
+            options: dict[str, Any] = {"host": host, "port": port, **patience, **address.options}
+            redis = Redis(**options)
+            closing.push_async_callback(_close, redis)
+            streams = Streams(redis, node, namespace)
+            try:
+                await streams.begin()
+            except RedisLost as error:
+                problem = error
+                if not isinstance(moved := error.__cause__, MovedError):
+                    break
+                host, port = moved.host or host, moved.port
+            else:
+                return streams
+    raise problem
+
+
+def _timeouts() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of a connection to any server, and of one over which streams are read."""
+    from redis.asyncio.retry import Retry
+    from redis.backoff import NoBackoff
+
+    # The channel retries, from the start: what reached the server over a lost connection is unknown.
+    waiting: dict[str, Any] = {"socket_connect_timeout": ANSWER_SECONDS, "retry": Retry(NoBackoff(), 0)}
+    return waiting, {"socket_timeout": READ_SECONDS + ANSWER_SECONDS, **waiting}
 
 
 def _connected(url: str, closing: contextlib.AsyncExitStack) -> "Redis":
     """Return a client, which `closing` closes; raises ValueError for a URL that names no server."""
     with needs_extra("redis", "a link between machines"):
         from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
         from redis.asyncio.sentinel import Sentinel
-        from redis.backoff import NoBackoff
 
-    # The channel retries, from the start: what reached the server over a lost connection is unknown.
-    waiting: dict[str, Any] = {"socket_connect_timeout": ANSWER_SECONDS, "retry": Retry(NoBackoff(), 0)}
-    patience = {"socket_timeout": READ_SECONDS + ANSWER_SECONDS, **waiting}
+    waiting, patience = _timeouts()
     address = sentinel_address(url)
     if address is None:
         redis: Redis = Redis.from_url(url, **patience)
