@@ -47,7 +47,7 @@ class ScreenFollower:
         self._mode.show(alternate=frame.alternate)
         self._see_composer(frame)
         if self._mode.is_followed and not again:
-            self.conversation.join(is_busy=is_busy(title))
+            self.conversation.join(frame.cursor.x, is_busy=is_busy(title))
             if self.conversation.was_joined_at_work and self.conversation.profile.ready:
                 # An agent with a profile says that it works: it is no editor.
                 self._mode.see("answered")
@@ -72,7 +72,7 @@ class ScreenFollower:
         self.reset(frame)
         if not ((is_agent or self.conversation.has_mark) and self._see_composer(frame)):
             return False
-        self.conversation.join(is_busy=False)
+        self.conversation.join(frame.cursor.x, is_busy=False)
         return True
 
     def _see_composer(self, frame: Frame) -> bool:

@@ -7,7 +7,7 @@ while nothing is typed is remembered, and is no draft.
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from streamrelay.delta.layout.glyphs import AROUND, is_border, is_mark, marks_around
+from streamrelay.delta.layout.glyphs import AROUND, SIDE, is_border, is_mark, marks_around
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.vt.engine import Engine
 
@@ -52,6 +52,16 @@ class ComposerReader:
         """Nothing is typed: what stands there now stands there always."""
         self._around, self._held = AROUND + marks_around(self._inside), None
         self.empty = self.held
+
+    def learn_draft(self) -> str:
+        """Return what stands there: a person typed it, and what it holds when empty is not known but for its mark.
+
+        A bar beside what is typed is no mark, and may not stand there when it is empty.
+        """
+        self._around, self._held = AROUND, None
+        mark, text = self.held
+        self.empty = Held("" if SIDE.fullmatch(mark) else mark, "")
+        return text
 
     def learn_mark(self) -> None:
         """A message of ours stands in it."""

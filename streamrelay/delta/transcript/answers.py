@@ -223,7 +223,8 @@ def _unspelled_echo(
     """
     rule: Rule = "echo_folded"
     if message.message_id is None:
-        echo, rule = search.find_grown(message.forms[0], mark, start), "behind_mark"
+        # Its composer may have shown a placeholder of what was pasted.
+        echo, rule = search.find_grown(message.forms[0], mark, start) or search.behind(mark, start), "behind_mark"
     elif (
         not message.wordless
         or message.during_output

@@ -131,8 +131,14 @@ class Conversation:
         if not answering:
             self.settle_down()
 
-    def join(self, *, is_busy: bool) -> None:
-        """The watching begins with this screen, of a program that is at work if it `is_busy` or its screen shows so."""
+    def join(self, column: int, *, is_busy: bool) -> None:
+        """The watching begins with this screen, of a program that is at work if it `is_busy` or its screen shows so.
+
+        The cursor is in `column`: what a person had typed stands before it, and a placeholder behind it.
+        """
+        composer = self._composer.view(self._engine, column)
+        if composer.typed and not composer.faint and not matches(self.profile.ready, self.rows[self._cursor]):
+            self._draft = self._reader.learn_draft()
         self.was_joined_at_work = is_busy or self._chrome.shows_work(self.rows, self._cursor, self.profile)
         mark = self._mark_of_messages
         shown = self.rows[: self._top] if mark.strip() else ()
