@@ -28,6 +28,8 @@ class ComposerReader:
     def __init__(self) -> None:
         self.empty = Held("", "")
         """What it holds when nothing is typed."""
+        self.knows_placeholder = True
+        """Whether that is all of it: a placeholder has not been seen where a draft stood from the beginning."""
         self._marks: set[str] = set()
         """The glyphs seen in front of sent messages: a program may show another one in each of its modes."""
         self._around = AROUND
@@ -52,16 +54,20 @@ class ComposerReader:
         """Nothing is typed: what stands there now stands there always."""
         self._around, self._held = AROUND + marks_around(self._inside), None
         self.empty = self.held
+        self.knows_placeholder = True
 
-    def learn_draft(self) -> str:
-        """Return what stands there: a person typed it, and what it holds when empty is not known but for its mark.
+    def learn_draft(self, typed: str) -> str:
+        """Return the draft that stands there, of which `typed` is what stands in front of the cursor.
 
-        A bar beside what is typed is no mark, and may not stand there when it is empty.
+        What else it shows when empty is not known, but for its mark and for the lines below the cursor. A bar beside
+        what is typed is no mark, and may not stand there when it is empty.
         """
         self._around, self._held = AROUND, None
         mark, text = self.held
-        self.empty = Held("" if SIDE.fullmatch(mark) else mark, "")
-        return text
+        lines, count = text.split("\n"), typed.count("\n") + 1
+        self.empty = Held("" if SIDE.fullmatch(mark) else mark, "\n".join(lines[count:]).strip())
+        self.knows_placeholder = False
+        return "\n".join(lines[:count]).strip()
 
     def learn_mark(self) -> None:
         """A message of ours stands in it."""

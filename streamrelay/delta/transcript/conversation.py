@@ -138,7 +138,7 @@ class Conversation:
         """
         composer = self._composer.view(self._engine, column)
         if composer.typed and not composer.faint and not matches(self.profile.ready, self.rows[self._cursor]):
-            self._draft = self._reader.learn_draft()
+            self._draft = self._reader.learn_draft(composer.typed)
         self.was_joined_at_work = is_busy or self._chrome.shows_work(self.rows, self._cursor, self.profile)
         mark = self._mark_of_messages
         shown = self.rows[: self._top] if mark.strip() else ()
@@ -193,7 +193,7 @@ class Conversation:
             self.in_repaint = not self._composer.is_shown
             if not in_dialog(rows) and not self.in_repaint:
                 self._chrome.observe(before, rows, self._cursor)
-                draft = self._composer.draft
+                draft = self._read_draft(frame.cursor.x)
                 self.works = self._shows_work(draft)
                 self.has_worked = self.has_worked or self.works is True
                 self._watch_draft(rows, draft)
@@ -206,6 +206,15 @@ class Conversation:
             self._learn_composer()
         self._document.look_through_window(self._top, frame.cursor.x, self._message_in)
         return changed
+
+    def _read_draft(self, column: int) -> str:
+        """Return what is typed into the composer, with the cursor in `column`."""
+        composer = self._composer
+        draft = composer.draft
+        if composer.knows_placeholder or draft in {"", self._draft} or composer.view(self._engine, column).typed:
+            return draft
+        composer.learn_empty()
+        return ""
 
     def settle_down(self) -> None:
         """Nothing is being answered: what stands on the screen now is old."""
