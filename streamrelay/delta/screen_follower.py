@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from streamrelay.delta.event_builder import EventBuilder
 from streamrelay.delta.frames import FrameCutter
-from streamrelay.delta.layout.dialogs import find_dialog
+from streamrelay.delta.layout.dialogs import Dialog, find_dialog
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.provenance import Ledger
 from streamrelay.delta.signals import Signals, is_busy
@@ -39,7 +39,7 @@ class ScreenFollower:
         """Begin with the screen and title as they are; what a program does may have begun before anybody watched.
 
         A program that asked for bracketed paste before is recognised by its looks: tmux 3.3a does not tell of the
-        request. Below a composer with borders there may also stand the cursor of a program that printed a box: that
+        request. One that asks for a permission is at work. Below a composer with borders there may also stand the cursor of a program that printed a box: that
         one does not hide it.
         """
         again, self._seeded = self._seeded, True
@@ -47,9 +47,10 @@ class ScreenFollower:
         self._mode.show(alternate=frame.alternate)
         self._see_composer(frame)
         if self._mode.is_followed and not again:
-            self.conversation.join(frame.cursor.x, is_busy=is_busy(title))
-            if self.conversation.was_joined_at_work and self.conversation.profile.ready:
-                # An agent with a profile says that it works: it is no editor.
+            dialog = self._dialog(self.conversation.rows, (frame.cursor.x, frame.cursor.y))
+            asks = dialog is not None and dialog.kind == "permission"
+            self.conversation.join(frame.cursor.x, is_busy=asks or is_busy(title))
+            if self.conversation.was_joined_at_work and self.conversation.profile.is_agent:
                 self._mode.see("answered")
         if (
             again
@@ -80,7 +81,7 @@ class ScreenFollower:
         is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
         is_seen = is_seen or self.conversation.is_ready
         if not is_seen and self.conversation.profile.ready:
-            is_seen = self._shows_dialog(self.conversation.rows, (frame.cursor.x, frame.cursor.y))
+            is_seen = self._dialog(self.conversation.rows, (frame.cursor.x, frame.cursor.y)) is not None
         if not is_seen or self._mode.is_followed or not self._mode.see("seen_at_attach"):
             return False
         self._mode.asks_for_paste = self._cutter.moved = True
@@ -218,13 +219,13 @@ class ScreenFollower:
 
     def _in_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
         """See whether a dialog stands on the screen."""
-        is_there = self._shows_dialog(rows, cursor)
+        is_there = self._dialog(rows, cursor) is not None
         self._mode.see("dialog_opened" if is_there else "dialog_closed")
         return is_there
 
-    def _shows_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
+    def _dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> Dialog | None:
         signs = self.conversation.profile.dialogs
-        return find_dialog(rows, cursor, cursor_visible=not self._cutter.hidden, signs=signs) is not None
+        return find_dialog(rows, cursor, cursor_visible=not self._cutter.hidden, signs=signs)
 
     def settle(self, *, passed: bool, at_prompt: bool) -> bool:
         """The screen rests, and a line editor may be at work; return whether this is none, which is news.
@@ -297,6 +298,9 @@ class ScreenFollower:
         """Note that the program says that it is at work; if no message explains it, a person has submitted a text."""
         if not self._turns.is_open and not self._awaited and self.conversation.assume_submitted():
             self._builder.next_turn(None)
+        if self.conversation.profile.is_agent:
+            # One that works is no editor, though its messages came before the watching began.
+            self._mode.see("answered")
         if self._turns.turn or self._seeded:
             self._builder.begin_turn()
 

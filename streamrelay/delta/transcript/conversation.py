@@ -140,9 +140,11 @@ class Conversation:
         if composer.typed and not composer.faint and not matches(self.profile.ready, self.rows[self._cursor]):
             self._draft = self._reader.learn_draft(composer.typed)
         self.was_joined_at_work = is_busy or self._chrome.shows_work(self.rows, self._cursor, self.profile)
-        mark = self._mark_of_messages
-        shown = self.rows[: self._top] if mark.strip() else ()
-        self.was_joined = self.was_joined_at_work or any(row.startswith(mark) for row in shown)
+        mark = self._mark_of_messages.strip()
+        shown = [row.strip() for row in self.rows[: self._top]] if mark else ()
+        # What stands between two bars is a box, as that of a greeting.
+        is_asked = any(row.startswith(mark) and not row.endswith(mark) for row in shown)
+        self.was_joined = self.was_joined_at_work or is_asked
 
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
