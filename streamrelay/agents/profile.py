@@ -170,6 +170,7 @@ class _Screen(msgspec.Struct, forbid_unknown_fields=True):
     footers: _Patterns = []
     furniture: _Patterns = []
     activity: _Patterns = []
+    message_mark: str = ""
 
 
 class _Dialog(msgspec.Struct, forbid_unknown_fields=True):
@@ -238,6 +239,7 @@ def parse_profile(name: str, text: str, *, source: str) -> AgentProfile:
         footers=patterns.compiled("screen.footers", file.screen.footers),
         chrome=patterns.compiled("screen.furniture", file.screen.furniture),
         activity=patterns.compiled("screen.activity", file.screen.activity),
+        message_mark=file.screen.message_mark,
         dialogs=tuple(
             DialogSign(dialog.kind, patterns.one(f"dialogs[{number}].pattern", dialog.pattern))
             for number, dialog in enumerate(file.dialogs)

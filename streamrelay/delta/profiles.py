@@ -48,6 +48,8 @@ class Profile:
     """Rows that are never part of an answer."""
     activity: Patterns = ()
     """First rows of blocks that show what the program does."""
+    message_mark: str = ""
+    """What stands in front of messages in its transcript; empty if it is the mark of its composer, or not known."""
     dialogs: tuple[DialogSign, ...] = ()
     ready: Patterns = ()
     """Rows of the empty composer of an agent."""

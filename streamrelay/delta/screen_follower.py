@@ -39,8 +39,8 @@ class ScreenFollower:
         """Begin with the screen and title as they are; what a program does may have begun before anybody watched.
 
         A program that asked for bracketed paste before is recognised by its looks: tmux 3.3a does not tell of the
-        request. One that asks for a permission is at work. Below a composer with borders there may also stand the cursor of a program that printed a box: that
-        one does not hide it.
+        request. One that asks for a permission is at work. Below a composer with borders there may also stand the
+        cursor of a program that printed a box: that one does not hide it.
         """
         again, self._seeded = self._seeded, True
         self.reset(frame)

@@ -31,6 +31,19 @@ STARTS = [
     for path in sorted((CORPUS / part).glob("*/*/meta.json"))
     if path.parent.parent.name in AGENTS and not path.parent.name.startswith("shelltrust")
 ]
+JOINED = {
+    "a draft in the composer": ("agents/gemini/short", 15),
+    "a draft of two rows on the first screen": ("agents/opencode/quote", 19),
+    "a draft below earlier turns": ("lifecycle/opencode/late_idle_live", 424),
+    "a placeholder of what was pasted": ("agents/claude/multi", 13),
+    "a placeholder, in a composer with another mark": ("live/gemini/rich", 283),
+    "a message that has just left the composer": ("live/qwen/ten_80", 38),
+    "a message without an answer": ("live/opencode/two", 19),
+    "a question about a permission": ("lifecycle/gemini/permission", 55),
+    "half an answer, and then all of it again": ("live/codex/resize", 399),
+    "half an answer without its message, and then all of it again": ("live/qwen/long", 1464),
+}
+"""A recording and the number of the input at which a listener attaches, by what stands on the screen then."""
 POINTS = 8
 """Moments of a start at which a listener attaches."""
 
@@ -63,6 +76,34 @@ def test_no_word_of_a_first_screen_is_said(path: Path) -> None:
         said = [event.text for event in heard if isinstance(event, Text) and event.origin == "program"]
         chrome = [line for line in said if words(line) - truth]
         assert chrome == [], f"attached at input {number}"
+
+
+@pytest.mark.requirement("DEL-03a")
+@pytest.mark.parametrize(("name", "number"), JOINED.values(), ids=JOINED)
+def test_answers_are_heard_as_from_the_beginning(name: str, number: int) -> None:
+    """What is heard before the next answer begins is of the answer that was going on, and at most all of that."""
+    path = CORPUS / name
+    meta: dict[str, Any] = json.loads((path / "meta.json").read_text())
+    command = COMMANDS.get(path.parent.name, "node")
+    profiles = [profile.reading for profile in load_profiles()]
+    at = [*open_recording(path).entries()][number].t
+    began = sorted(answer["t0"] for answer in meta["truth"] if answer["t0"] is not None)
+    following = next((t for t in began if t > at), at)
+    going_on = words([answer["text"] for answer in meta["truth"] if answer["t0"] < at][-1] if began[0] < at else "")
+    whole, heard = (
+        [event for event in LateAttach(path, first, command).events(profiles) if isinstance(event, Text)]
+        for first in (1, number)
+    )
+    due, later, before = (
+        words(" ".join(event.text for event in part if event.origin == "program"))
+        for part in (
+            [event for event in whole if event.t > following],
+            [event for event in heard if event.t > following],
+            [event for event in heard if event.t <= following],
+        )
+    )
+    assert due - going_on <= later <= due
+    assert before <= going_on
 
 
 def test_a_table_that_is_painted_again_and_again_is_no_composer() -> None:

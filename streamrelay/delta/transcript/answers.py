@@ -123,6 +123,7 @@ def read_answer(
     start: int | None = None,
     wiped: Sequence[PaintedRow] = (),
     greets: bool = False,
+    joined: bool = False,
     cut_off: bool = False,
 ) -> Answer:
     """Read the answer off the rows `now`, without the chrome at their end; `before` is how they were.
@@ -130,12 +131,13 @@ def read_answer(
     Earlier than those the transcript had rows that were `wiped`: it may show them again.
 
     `mark` is what this program puts in front of messages, as far as that is known. The answer stands below row `start`,
-    if that is known better than by what is still as it was. A program that `greets` has not shown a message so far. An
-    answer that was `cut_off` in the middle has no whole line at its end.
+    if that is known better than by what is still as it was. A program that `greets` has not shown a message so far; one
+    that was `joined` while it answered shows none that is new, if none is given. An answer that was `cut_off` in the
+    middle has no whole line at its end.
     """
     # A program that repaints its transcript can leave copies of messages between the answers to several of them.
     known = frozenset(spelling(message.forms[0]) for message in messages) if len(messages) > 1 else frozenset[str]()
-    look = _Look(columns, is_spinner, profile, greets, cut_off, known)
+    look = _Look(columns, is_spinner, profile, greets, joined, cut_off, known)
     if start is None:
         start = _common_beginning(before, now)
     region = list(now[start:])
@@ -342,6 +344,7 @@ class _Look(NamedTuple):
     is_spinner: Callable[[str], bool]
     profile: Profile
     greets: bool
+    joined: bool
     cut_off: bool
     known: frozenset[str]
     """The spellings of the messages that are answered, if there are several; else empty."""
@@ -367,8 +370,9 @@ class _Old(NamedTuple):
 def _read_unasked(answer: Answer, rows: list[PaintedRow], old: _Old, look: _Look, mark: str) -> None:
     """Read rows that answer no message of ours.
 
-    What stands there again of the old transcript is old. Below that a person's message may stand, behind the mark of
-    messages; what stands above it answers nothing. Nor does what a program shows before it has taken any message.
+    What stands there again of the old transcript is old, and so is what stands above a message that was there before.
+    Below that a person's message may stand, behind the mark of messages; what stands above it answers nothing. Nor does
+    what a program shows before it has taken any message.
     """
     if look.greets:
         answer.leave_out("greeting", rows)
@@ -378,16 +382,25 @@ def _read_unasked(answer: Answer, rows: list[PaintedRow], old: _Old, look: _Look
     fresh = rows[first:]
     if not first and fresh and old.continued is not None:
         fresh[0] = _continued(old.continued, fresh[0])
-    shown_rows = [row.text for row in fresh]
-    search = EchoSearch(shown_rows)
-    whole = message_behind(search, shown_rows, mark, look.profile)
+    search = EchoSearch([row.text for row in fresh])
+    shown = search.messages(mark)
+    if len(shown) > 1 or look.joined:
+        messages = set[str]().union(*shown)
+        if not look.joined:
+            messages &= set[str]().union(*EchoSearch([row.text for row in old.rows]).messages(mark))
+        again = search.copies(messages, mark)
+        last = again[-1].stop if again else 0
+        answer.leave_out("reprint", fresh[:last])
+        fresh = fresh[last:]
+        search = EchoSearch([row.text for row in fresh])
+    whole = message_behind(search, [row.text for row in fresh], mark, look.profile)
     if whole is not None:
         # Where nothing stands below, its first paragraph was typed, and the others may be the answer.
         typed = whole if any(map(_held, fresh[whole.stop :])) else search.on_top(mark, whole.start) or whole
         answer.leave_out("above_echo", fresh[: typed.start])
-        shown = fresh[typed.start : typed.stop]
-        lines = _lines_behind(mark, shown, look.columns)
-        answer.passages.append(Passage("typed", lines, rule="behind_mark", rows=shown))
+        held = fresh[typed.start : typed.stop]
+        lines = _lines_behind(mark, held, look.columns)
+        answer.passages.append(Passage("typed", lines, rule="behind_mark", rows=held))
         fresh = fresh[typed.stop :]
     _read(answer, fresh, look)
 

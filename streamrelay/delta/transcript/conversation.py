@@ -464,6 +464,7 @@ class Conversation:
             start=start,
             wiped=self._mark.wiped,
             greets=not has_begun,
+            joined=self.was_joined_at_work,
             cut_off=cut_off,
         )
 
@@ -549,7 +550,7 @@ class Conversation:
     @property
     def _mark_of_messages(self) -> str:
         """What stands in front of messages in the transcript, or else in the composer: mostly it is the same."""
-        return self._message_mark or (self._chrome.mark and self._chrome.mark + " ")
+        return self._message_mark or self.profile.message_mark or (self._chrome.mark and self._chrome.mark + " ")
 
     @property
     def _new(self) -> Sequence[PaintedRow]:

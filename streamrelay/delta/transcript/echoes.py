@@ -231,6 +231,14 @@ class EchoSearch:
             start = (copy or paragraph).stop
         return found
 
+    def messages(self, mark: str) -> list[set[str]]:
+        """Return how each message behind the `mark` of messages is spelled: whole, and up to its first blank row."""
+        found, start = list[set[str]](), 0
+        while (block := self.behind(mark, start)) is not None:
+            found.append({self._spelled_behind(block), self._spelled_behind(self._first_paragraph(block))} - {""})
+            start = block.stop
+        return found
+
     def _first_paragraph(self, block: Block) -> Block:
         """Return the block as far as its first blank row."""
         rows = takewhile(str.strip, self._rows[block.start : block.stop])
