@@ -151,7 +151,8 @@ def read_answer(
     if not messages:
         _read_unasked(answer, region, old, look, mark)
         return answer
-    search = EchoSearch([row.text for row in region])
+    texts = [row.text for row in region]
+    search = EchoSearch(texts)
     position = 0
     for number, message in enumerate(messages, 1):
         rule: Rule = "echo_whole"
@@ -182,7 +183,8 @@ def read_answer(
         if cut_short is not None:
             echo, rule = cut_short, "echo_cut_short"
         if echo is None:
-            echo, rule = _unspelled_echo(message, messages[number:], search, mark, position)
+            typed = message_behind(search, texts, mark, profile, position) if message.message_id is None else None
+            echo, rule = _unspelled_echo(message, messages[number:], search, mark, position, typed=typed)
         if echo is None:
             continue
         if answer.accounted:
@@ -198,7 +200,8 @@ def read_answer(
         lines = message.forms[0].split("\n")
         if message.message_id is None and rule in ("echo_alike", "behind_mark"):
             shown = _lines_behind(echo.mark, rows, columns)
-            lines = shown if spelling("".join(shown)).startswith(spelling(message.forms[0])) else lines
+            is_alike = rule == "echo_alike" and not spelling("".join(shown)).startswith(spelling(message.forms[0]))
+            lines = lines if is_alike else shown
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         answer.mark = echo.mark
@@ -216,17 +219,17 @@ def _is_behind_later(echo: Block, later: Sequence[Message], search: EchoSearch, 
 
 
 def _unspelled_echo(
-    message: Message, later: Sequence[Message], search: EchoSearch, mark: str, start: int
+    message: Message, later: Sequence[Message], search: EchoSearch, mark: str, start: int, *, typed: Block | None
 ) -> tuple[Block | None, Rule]:
     """Return what stands behind the mark of messages if it is this one, though it spells something else.
 
-    Of what a person typed the last keys may not have been seen. Any placeholder is one row on top, and may be that of a
-    message sent `later`, where this one was given up and that one was not.
+    Of what a person typed the last keys may not have been seen, or only a placeholder for what was pasted: then it is
+    `typed`, the first message there. Any placeholder is one row on top, and may be that of a message sent `later`,
+    where this one was given up and that one was not.
     """
     rule: Rule = "echo_folded"
     if message.message_id is None:
-        # Its composer may have shown a placeholder of what was pasted.
-        echo, rule = search.find_grown(message.forms[0], mark, start) or search.behind(mark, start), "behind_mark"
+        echo, rule = search.find_grown(message.forms[0], mark, start) or typed, "behind_mark"
     elif (
         not message.wordless
         or message.during_output
@@ -248,12 +251,14 @@ def _unspelled_echo(
     return echo, rule
 
 
-def message_behind(search: EchoSearch, rows: Sequence[str], mark: str, profile: Profile) -> Block | None:
-    """Return the first message behind the mark of messages in the `rows` of a search.
+def message_behind(
+    search: EchoSearch, rows: Sequence[str], mark: str, profile: Profile, start: int = 0
+) -> Block | None:
+    """Return the first message behind the mark of messages in the `rows` of a search, from row `start` on.
 
     A composer that was cleared or scrolled away stands there, too: what reads as an empty one is no message.
     """
-    block = search.behind(mark)
+    block = search.behind(mark, start)
     while block is not None and matches(profile.ready, rows[block.start]):
         block = search.behind(mark, block.start + 1)
     return block
