@@ -1,10 +1,11 @@
-"""A relay of four participants on two real machines, through cuts, kills and pauses: as on one machine.
+"""A relay of four participants on two to four real machines, through cuts, kills and pauses: as on one machine.
 
 The agents write down themselves what they got and said, and the independent checker compares that, line by line. Each
 message names who answers it, so three conversations go on at a time, however many listen.
 """
 
 import contextlib
+import itertools
 import json
 import random
 from collections.abc import Sequence
@@ -16,16 +17,14 @@ from streamrelay.errors import PeerAway, StreamrelayError
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
 from streamrelay.testing.waiting import wait_until_async
 from tests.federation import network
+from tests.federation.conftest import MORE_NODES, NODES
 from tests.federation.homes import Home
 from tests.federation.real_faults import failing_machines
 from tests.history_checker import check
 from tests.service.conftest import PATIENCE
 
-NAMES = {
-    "Ann": "Ann (1):\n\n", "Bob": "Bob@beta (2):\n\n", "Carl": "Carl (3):\n\n", "Dora": "Dora@beta (4):\n\n",
-}  # fmt: skip
-"""The participants, and with what each of their messages begins."""
-HEADS = tuple(NAMES.values())
+NAMES = ("Ann", "Bob", "Carl", "Dora")
+"""The participants, in turn on the machines."""
 CONVERSATIONS = ("Ann", "Bob", "Carl")
 """Who begins one: three go on at a time."""
 TEXTS = 60
@@ -37,11 +36,13 @@ SHAPES = (
 
 
 class RelayOfFour:
-    """Four agents on two machines, and what they wrote down."""
+    """Four agents on some machines, and what they wrote down; the first machine keeps the relay."""
 
-    def __init__(self, alpha: Home, beta: Home, seed: int) -> None:
-        self.alpha = alpha
-        self.homes = {"Ann": alpha, "Bob": beta, "Carl": alpha, "Dora": beta}
+    def __init__(self, machines: Sequence[Home], seed: int) -> None:
+        self.alpha = machines[0]
+        self.homes = dict(zip(NAMES, itertools.cycle(machines), strict=False))
+        self.heads = {name: f"{self._address(name)} ({number}):\n\n" for number, name in enumerate(NAMES, 1)}
+        """With what each of their messages begins."""
         chance = random.Random(seed)
         for name, home in self.homes.items():
             texts = home.folder / f"{name}.answers"
@@ -67,7 +68,8 @@ class RelayOfFour:
                 await client.send_message(SendMessage(to=self._address(name), text=_beginning(name)))
 
     def _address(self, name: str) -> str:
-        return name if self.homes[name] is self.alpha else f"{name}@beta"
+        home = self.homes[name]
+        return name if home is self.alpha else f"{name}@{home.node}"
 
     async def is_open(self) -> bool:
         with contextlib.suppress(StreamrelayError):
@@ -78,12 +80,13 @@ class RelayOfFour:
     @property
     def deliveries(self) -> int:
         """How many messages of the relay the participants got."""
-        return sum(text.startswith(HEADS) for name, home in self.homes.items() for text in home.received(name))
+        heads = tuple(self.heads.values())
+        return sum(text.startswith(heads) for name, home in self.homes.items() for text in home.received(name))
 
     def others(self) -> list[str]:
         """What the participants got besides."""
         received = (text for name, home in self.homes.items() for text in home.received(name))
-        return sorted(text for text in received if not text.startswith(HEADS))
+        return sorted(text for text in received if not text.startswith(tuple(self.heads.values())))
 
     def histories(self) -> list[list[dict[str, str]]]:
         """Return what each participant said and heard, line by line, for the checker.
@@ -110,7 +113,7 @@ class RelayOfFour:
         return [
             (speaker, line)
             for text in self.homes[name].received(name)
-            for speaker, head in NAMES.items()
+            for speaker, head in self.heads.items()
             if text.startswith(head)
             for line in lines(text.removeprefix(head))
         ]
@@ -133,10 +136,12 @@ def _beginning(name: str) -> str:
     return f"The first is: {name}"
 
 
-async def relay_survives(folder: Path, seed: int, turns: int, kinds: Sequence[str]) -> None:
+async def relay_survives(
+    folder: Path, seed: int, turns: int, kinds: Sequence[str], *, nodes: Sequence[str] = NODES
+) -> None:
     """Relay so many turns while faults (of any kind where one is empty) come one after the other."""
-    with failing_machines(folder, seed) as ((alpha, beta), faults):
-        relay = RelayOfFour(alpha, beta, seed)
+    with failing_machines(folder, seed, nodes) as (machines, faults):
+        relay = RelayOfFour(machines, seed)
         await relay.open(turns)
         for number, kind in enumerate(kinds, 1):
             due = 3 * turns * number // (len(kinds) + 1)
@@ -164,6 +169,14 @@ async def test_four_on_two_machines_hear_each_other_through_a_fault(tmp_path: Pa
     if (kind == "cut" and not network.is_possible()) or (kind == "slow_line" and not network.can_be_slow()):
         kind = "broker_paused"
     await relay_survives(tmp_path, 1, 10, [kind])
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("NET-02c", "NET-03")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("nodes", [3, 4])
+async def test_four_on_several_machines_hear_each_other_through_faults(tmp_path: Path, nodes: int) -> None:
+    await relay_survives(tmp_path, nodes, 40, [""] * 5, nodes=MORE_NODES[:nodes])
 
 
 @pytest.mark.slow
