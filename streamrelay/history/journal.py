@@ -78,7 +78,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, create=_CREATE + large_values.CREATE + places.CREATE, version=_VERSION)
-        self._large = LargeValues(path.with_suffix(".large"))
+        self._large = LargeValues(path)
         self._utterances = Utterances()
         self._entered = AsyncExitStack()
 

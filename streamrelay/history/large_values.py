@@ -3,9 +3,9 @@
 The table of small values has no rowid. There SQLite reads the large values that it passes on the way to a key, so they
 have a table with one. It also writes each of them twice, and reads it again to delete it. For many together that costs
 more than to sync a file: where the large values of one transaction have `MIN_FILE` bytes together, they are a file. It
-is on the disk before the transaction that names it is committed, and is deleted when none of its values is kept any
-more. So a committed value is there after any end of the process, and after a loss of power if its transaction is. A
-file that no transaction names, because a process ended in between, is deleted by the next process.
+is on the disk before the transaction that names it is committed, and is deleted when it is on the disk too that none of
+its values is kept any more. So a committed value is there after any end of the process, and after a loss of power if
+its transaction is. A file that no transaction names, because a process ended in between, is deleted by the next one.
 
 There is one writer. It makes all calls in the thread of the database. The files are the user's alone.
 """
@@ -47,9 +47,10 @@ def is_large(value: bytes | None) -> bool:
 class LargeValues:
     """The large values of one database."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is made when it is needed."""
-        self._folder = folder
+    def __init__(self, database: Path) -> None:
+        """Their files are in a folder beside that of the database; it is made when it is needed."""
+        self._folder = database.with_suffix(".large")
+        self._log = database.with_name(f"{database.name}-wal")
         self._files: dict[str, int] | None = None
         """The number of the file of each key, as committed; None until it is read."""
         self._held: Counter[int] = Counter()
@@ -72,8 +73,7 @@ class LargeValues:
             if self._written != _IN_TABLE:
                 self._path(self._written).unlink(missing_ok=True)
             raise
-        for key, number in self._moved.items():
-            self._settle(key, number)
+        self._delete({number for key, to in self._moved.items() if (number := self._settle(key, to))})
 
     def keep(self, connection: sqlite3.Connection, values: Mapping[str, bytes | None]) -> None:
         """Keep the large ones of some values instead of what their keys had, and nothing for the others' keys.
@@ -109,9 +109,7 @@ class LargeValues:
             if len(values[key]) != size:
                 raise StorageError(f"{path} is damaged: it ends too early", data={"path": str(path)})
         known = set(self._known(connection).values())
-        for path in self._paths():
-            if int(path.name) not in known:
-                path.unlink(missing_ok=True)
+        self._delete({int(path.name) for path in self._paths()} - known)
         return values
 
     def _known(self, connection: sqlite3.Connection) -> dict[str, int]:
@@ -121,18 +119,28 @@ class LargeValues:
             self._last = max((*self._held, *(int(path.name) for path in self._paths())), default=0)
         return self._files
 
-    def _settle(self, key: str, number: int | None) -> None:
+    def _settle(self, key: str, number: int | None) -> int:
+        """Note where the value of a key is now; return the file that has no values any more, 0 for none."""
         assert self._files is not None  # noqa: S101  # `keep` has read them
-        if (before := self._files.pop(key, None)) is not None:
-            self._held[before] -= 1
-            if not self._held[before]:
-                del self._held[before]
-                # A file that cannot be deleted now is deleted at the next start.
-                with contextlib.suppress(OSError):
-                    self._path(before).unlink()
+        before = self._files.pop(key, _IN_TABLE)
         if number is not None:
             self._files[key] = number
             self._held[number] += 1
+        if before == _IN_TABLE:
+            return _IN_TABLE
+        self._held[before] -= 1
+        return _IN_TABLE if self._held[before] else before
+
+    def _delete(self, numbers: Collection[int]) -> None:
+        """Delete files that no committed transaction names; those that cannot be deleted now are at the next start."""
+        for number in numbers:
+            self._held.pop(number, None)
+        with contextlib.suppress(OSError):
+            if numbers and self._log.exists():
+                # A loss of power must not undo what ended their use.
+                _sync(self._log)
+            for number in numbers:
+                self._path(number).unlink()
 
     def _write(self, values: Collection[bytes]) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -142,14 +150,18 @@ class LargeValues:
             file.flush()
             os.fsync(file.fileno())
         # The name of the file is on the disk when its folder is.
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        _sync(self._folder)
 
     def _paths(self) -> list[Path]:
         return [path for path in self._folder.glob("*") if path.name.isdigit()]
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:020d}"
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

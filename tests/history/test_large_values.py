@@ -1,5 +1,6 @@
 """Large values of the journal are there after any end, take no room when they are gone, and none on a full disk."""
 
+import os
 import random
 import signal
 import sqlite3
@@ -121,6 +122,33 @@ async def test_on_a_full_disk_nothing_changes_and_nothing_is_left(path: Path) ->
         await journal.append([], keep=numbered(2) | dict.fromkeys(numbered(1)))
         assert await journal.kept() == numbered(2)
         assert len(files(path)) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the name of an open file is read from /proc")
+async def test_a_file_is_synced_before_it_is_named_and_deleted_when_that_is_synced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, str]] = []
+    sync, unlink = os.fsync, Path.unlink
+
+    def fsync(descriptor: int) -> None:
+        rows = sqlite3.connect(path).execute("SELECT count(*) FROM large").fetchone()[0]
+        done.append(("sync", f"{Path(f'/proc/self/fd/{descriptor}').readlink().name} at {rows}"))
+        sync(descriptor)
+
+    def delete(file: Path, missing_ok: bool = False) -> None:
+        done.append(("delete", file.name))
+        unlink(file, missing_ok)
+
+    async with Journal(path) as journal:
+        monkeypatch.setattr(os, "fsync", fsync)
+        monkeypatch.setattr(Path, "unlink", delete)
+        await journal.append([], keep=numbered(1))
+        (file,) = files(path)
+        assert done == [("sync", f"{file.name} at 0"), ("sync", "journal.large at 0")]
+        done.clear()
+        await journal.append([], keep=dict.fromkeys(numbered(1)))
+        assert done == [("sync", "journal.db-wal at 0"), ("delete", file.name)]
 
 
 async def test_a_damaged_file_is_an_error_that_names_it(path: Path) -> None:
