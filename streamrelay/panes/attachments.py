@@ -6,6 +6,7 @@ A hub connects them (`panes.connection`), and `panes.topology` tracks their chan
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from streamrelay.control import CommandResult, ConnectionEnd, ControlEvent, ServerInfo, Tmux, TransportName
 from streamrelay.delta.profiles import Profile
@@ -81,24 +82,22 @@ class Attachments:
         whose entries are first replayed into the stream. Raises UsageError for either if a pane is watched already, and
         PaneGone if one of the panes is gone; then none is watched.
         """
-        pipelines: list[PanePipeline] = []
+        infos, pipelines = [*infos], []
+        resumed = None if log is None else await self._resumed(infos[0], listener, log)
         try:
             async with self._connection.steady():
                 new = []
                 for info in infos:
                     connected = self._connection.panes.get(info.pane)
                     if connected is None:
-                        record = record_input if log is None else log.take
-                        connected = self._connection.panes[info.pane] = ConnectedPane(self._pipeline(info, record))
-                        new.append(connected.pipeline)
+                        pipeline = resumed or self._pipeline(info, record_input)
+                        connected = self._connection.panes[info.pane] = ConnectedPane(pipeline)
+                        new.append(pipeline)
                     elif record_input is not None or log is not None:
-                        raise UsageError(
-                            f"pane {info.pane} is watched already", hint="record it before anything watches it"
-                        )
+                        raise _watched_already(info)
                     pipelines.append(connected.pipeline)
-                    connected.pipeline.add_listener(listener)
-                    if log is not None:
-                        _resume(connected.pipeline, log)
+                    if resumed is None:
+                        connected.pipeline.add_listener(listener)
                 gone, lost = await self._connect(new)
             if lost is not None:
                 await lost.succeeded.wait()
@@ -109,11 +108,35 @@ class Attachments:
                 pane = gone[0].info.pane
                 raise PaneGone(f"pane {pane} was closed while it was being read", data={"pane": pane})
         except BaseException:
+            if resumed is not None and resumed not in pipelines:
+                resumed.discard()
             for pipeline in pipelines:
                 pipeline.remove_listener(listener)
             await self.unwatch(pipeline.info.pane for pipeline in pipelines)
             raise
         return pipelines
+
+    async def _resumed(self, info: PaneInfo, listener: Listener, log: PaneLog) -> PanePipeline:
+        """Return the pipeline of a pane after the replay of its log, for `listener`.
+
+        Until then no other task knows of it, so nothing else enters its stream. The pane may change meanwhile.
+        """
+        if info.pane in self._connection.panes:
+            raise _watched_already(info)
+        pipeline = self._pipeline(info, log.take)
+        pipeline.add_listener(listener)
+        try:
+            if (past := log.past()) is None:
+                log.begin(pipeline.began)
+                return pipeline
+            await pipeline.resume(past)
+            places = [one for one in (await self.panes()).get(info.pane, ()) if not one.in_hub] or [info]
+            present = next((one for one in places if one.session_name == info.session_name), places[0])
+            pipeline.info = replace(present, command=pipeline.info.command)
+        except BaseException:
+            pipeline.discard()
+            raise
+        return pipeline
 
     async def _connect(self, new: Sequence[PanePipeline]) -> tuple[list[PanePipeline], Hub | None]:
         """Connect new panes; return those that are gone.
@@ -291,10 +314,5 @@ class Attachments:
         self._topology.stop()
 
 
-def _resume(pipeline: PanePipeline, log: PaneLog) -> None:
-    """Continue with the entries of a log, or begin it."""
-    past = log.past()
-    if past is None:
-        log.begin(pipeline.began)
-    else:
-        pipeline.resume(past)
+def _watched_already(info: PaneInfo) -> UsageError:
+    return UsageError(f"pane {info.pane} is watched already", hint="record it before anything watches it")

@@ -22,6 +22,7 @@ from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.errors import RecordingError, StorageError
 from streamrelay.events import Event, PaneClosed
+from streamrelay.panes.tasks import in_slices
 from streamrelay.recordings.control_stream import ControlRecording
 from streamrelay.recordings.writer import encode_entry
 from streamrelay.vt import TmuxScreen
@@ -29,6 +30,8 @@ from streamrelay.vt.widths import Widths
 
 logger = logging.getLogger(__name__)
 
+_BLOCK = 1 << 16
+"""Bytes that are read at once in search of the last whole entry."""
 MAX_UNWRITTEN = 8 << 20
 """Bytes that wait in memory for the disk; a log that is further behind is never whole again."""
 
@@ -40,11 +43,11 @@ class Past(NamedTuple):
     entries: Iterator[Input]
 
 
-def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, now: float) -> list[Event]:
+async def last_events(past: Past, profiles: Sequence[Profile], widths: Widths | None, now: float) -> list[Event]:
     """Return all events of a past stream up to its end, for a pane that is gone at `now` (loop time)."""
     stream: DeltaStream | None = None
     events: list[Event] = []
-    for entry in past.entries:
+    async for entry in in_slices(past.entries):
         if isinstance(entry, Began):
             screen = TmuxScreen(entry.screen.columns, entry.screen.lines, widths=widths)
             stream = DeltaStream(screen, session=entry.session, pane=entry.pane, profiles=profiles)
@@ -141,8 +144,16 @@ class PaneLog:
 
     def _end_line(self) -> None:
         if self.size and self._descriptor >= 0:
-            data = self.path.read_bytes()
-            os.ftruncate(self._descriptor, data.rfind(b"\n") + 1)
+            with self.path.open("rb") as file:
+                end = self.size
+                while end:
+                    begin = max(0, end - _BLOCK)
+                    file.seek(begin)
+                    if (newline := file.read(end - begin).rfind(b"\n")) >= 0:
+                        end = begin + newline + 1
+                        break
+                    end = begin
+            os.ftruncate(self._descriptor, end)
 
     def _write(self, data: bytes) -> None:
         """Write what is unwritten, and `data` behind it, as far as the disk takes it."""

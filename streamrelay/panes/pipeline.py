@@ -20,6 +20,7 @@ from streamrelay.panes.recovery import TmuxRows, read_held
 from streamrelay.panes.scheduler import RenderScheduler
 from streamrelay.panes.selfcheck import SelfCheck, SelfCheckResult
 from streamrelay.panes.snapshot import SNAPSHOT_BLOCKS, read_generation, read_snapshot
+from streamrelay.panes.tasks import in_slices
 from streamrelay.panes.witness import WitnessSource
 from streamrelay.vt import TmuxScreen
 from streamrelay.vt.comparison import divergences
@@ -54,15 +55,17 @@ class PanePipeline(PaneRuntime):
         self._missing = GapRecovery(self._screen)
         self._respawned = False
 
-    def resume(self, past: Past) -> None:
+    async def resume(self, past: Past) -> None:
         """Continue where an earlier process ended: replay its entries, so that the stream repeats the same events.
 
-        The next query asks tmux for the output since then; the stream's clock stands still until the answer.
+        A replay of many entries takes seconds, so it gives the loop to others in between: nothing else may enter the
+        stream before it is over. The next query asks tmux for the output since the last entry, and the stream's clock
+        stands still until the answer.
         """
         self.phase = "resuming"
         self._began = past.began
         command, record_input, self._record_input = self.info.command, self._record_input, None
-        for entry in past.entries:
+        async for entry in in_slices(past.entries):
             if isinstance(entry, Began | Ran):
                 command = entry.command
             elif isinstance(entry, Pasted | Submitted | HandedOver):

@@ -244,12 +244,12 @@ class Server:
         """
         return await self._attachments.renew(pane, log, renewed)
 
-    def last_events(self, log: PaneLog) -> list[Event]:
+    async def last_events(self, log: PaneLog) -> list[Event]:
         """Return all events of the logged stream of a pane that is gone."""
         past = log.past()
         profiles = [profile.reading for profile in self._profiles.values()]
         now = asyncio.get_running_loop().time()
-        return [] if past is None else last_events(past, profiles, self._attachments.widths, now)
+        return [] if past is None else await last_events(past, profiles, self._attachments.widths, now)
 
     async def _running(self) -> int:
         """Return the pid of the current server, which counts as the connected one."""

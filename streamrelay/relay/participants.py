@@ -19,7 +19,7 @@ from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 
 LAST_RECEIPTS_TIMEOUT = 3.0
-MAX_LOG_SIZE = 32 << 20
+MAX_LOG_SIZE = 8 << 20
 """Bytes of a pane's log after which its stream moves to a new log."""
 
 

@@ -79,7 +79,7 @@ class Restorer:
                     replace(there[pane], command=remembered_pane.program), remembered_pane
                 )
             else:
-                self._take_leave(pane, remembered_pane)
+                await self._take_leave(pane, remembered_pane)
         for pane in sorted(filter(is_ours, self.machine.panes - set(known))):
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):
@@ -128,10 +128,10 @@ class Restorer:
             return [f"cannot type the messages that wait for pane {info.pane}: {error.message}"]
         return []
 
-    def _take_leave(self, pane: str, remembered_pane: RememberedPane) -> None:
+    async def _take_leave(self, pane: str, remembered_pane: RememberedPane) -> None:
         memory = self.kept.recall(pane, remembered_pane)
-        events = self.server.last_events(memory.log)[memory.taken :]
-        self.runner.recall(pane, events)
+        events = await self.server.last_events(memory.log)
+        self.runner.recall(pane, events[memory.taken :])
         self._leave(pane, "pane_gone")
 
     def _leave(self, pane: str, reason: str) -> None:

@@ -1,5 +1,6 @@
 """The life of a pane as docs/architecture.md draws it: each transition, and in which phase output counts."""
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,8 +33,8 @@ class Life:
     def start(self) -> None:
         self.pane.seed(BLANK)
 
-    def resume(self) -> None:
-        self.pane.resume(Past(0.0, iter(())))
+    async def resume(self) -> None:
+        await self.pane.resume(Past(0.0, iter(())))
 
     def ask(self) -> None:
         self.pane.question()
@@ -77,7 +78,8 @@ STEPS: list[tuple[str, list[Callable[[Life], object]], PanePhase, bool]] = [
 async def test_a_step_leads_to_its_phase(steps: list[Callable[[Life], object]], phase: PanePhase, counts: bool) -> None:
     life = Life()
     for step in steps:
-        step(life)
+        if inspect.isawaitable(done := step(life)):
+            await done
     assert life.pane.phase == phase
     assert life.counts_output() == counts
     life.pane.close("pane_gone")

@@ -40,12 +40,12 @@ class Server:
         self._processor_time += SLICE
         return self._processor_time
 
-    def resume(self, *past: Input) -> None:
+    async def resume(self, *past: Input) -> None:
         """Go on with a pane that an earlier process was told of, until some time ago; tmux is asked what it missed."""
         self.pane.discard()
         self.entries.clear()
         self.pane = PanePipeline(INFO, rendering=self._rendering, record_input=self.entries.append)
-        self.pane.resume(Past(self._time, iter(past)))
+        await self.pane.resume(Past(self._time, iter(past)))
         self._time += 5.0
         self.pane.question()
 
@@ -110,7 +110,7 @@ async def test_nobody_knows_that_it_rests_before_something_was_read_later(server
 @pytest.mark.requirement("DEL-05")
 async def test_no_time_passes_before_what_was_printed_while_no_process_listened(server):
     began = Began(0.0, INFO.pane, INFO.session_name, INFO.command, INFO.title, BLANK)
-    server.resume(began, Output(0.1, INFO.pane, b"\x1b[?1049hhalf a snapshot"))
+    await server.resume(began, Output(0.1, INFO.pane, b"\x1b[?1049hhalf a snapshot"))
     await server.read(flood=b"x")
     server.answer(b"half a snapshot, and the rest of it")
     assert server.kinds == [Missed, Reseeded]
