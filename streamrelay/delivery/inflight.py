@@ -6,6 +6,8 @@ from typing import Literal
 from streamrelay.delivery.message import Message, Obstacle
 from streamrelay.events import DeliveryState
 
+UNSUBMITTED = 30.0
+"""Seconds after the second Enter in which a text in the composer may still be submitted."""
 Stage = Literal["waiting", "handing", "pasting", "settling", "entering", "confirming"]
 
 
@@ -40,8 +42,14 @@ class InFlight:
     """The reason with which it fails if tmux puts its paste off; empty to wait again."""
     is_over: bool = False
     """Whether the turn that answers it has ended, so that its last state is reported."""
+    made_room_for: str = ""
+    """The message that waited behind its text when the last Enter after its end was sent."""
     held: list[ReportState] = field(default_factory=list)
     """Reports about the answer that arrived before tmux confirmed the Enter."""
+
+    def may_make_room(self, message_id: str, now: float) -> bool:
+        """Return whether its text, left in the composer, gets an Enter for the message that waits behind it."""
+        return self.attempts == 0 or (now >= self.since + UNSUBMITTED and self.made_room_for != message_id)
 
 
 @dataclass(slots=True)

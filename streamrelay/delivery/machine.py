@@ -20,6 +20,9 @@ for `UNSUBMITTED` more seconds and then reports `unconfirmed`, never `failed`. A
 may have taken it as its answer, and looks like the start of a turn; in that case only the composer counts. While the
 machine follows a submitted message to its answer, it already types the next one, unless the program must finish first.
 
+The text of a message that stays in the composer unchanged after its last report is no draft of a person. To make room,
+the message that waits behind it sends the Enter that was never sent, or one more after `UNSUBMITTED` seconds.
+
 A program with a native lane (agents/lanes) gets a message by its own API, whatever its screen shows. The API then
 reports the answer. A message that the API has certainly not got is typed like any other, if the user allows both.
 """
@@ -29,10 +32,11 @@ from dataclasses import dataclass
 
 from streamrelay.agents.lanes.lane import Answering
 from streamrelay.agents.profile import AgentProfile, LaneChoice
-from streamrelay.delivery.inflight import FollowedTurn, InFlight, ReportState
+from streamrelay.delivery.inflight import UNSUBMITTED, FollowedTurn, InFlight, ReportState
 from streamrelay.delivery.message import NEEDS_PERSON, DeliveryPolicy, Message, Obstacle
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delta.pane_state import PaneState
+from streamrelay.delta.transcript.echoes import spelling
 from streamrelay.delta.turns import TELLING
 from streamrelay.events import DeliveryState, Event, Gap, Injected, TurnEnded, TurnStarted
 
@@ -51,8 +55,6 @@ CONFIRM = 2.0
 STARTING = 8.0
 """Seconds between the two Enters for a program that has not taken a message yet. An agent may keep the text in its
 composer until its server has created a session, and ignore each Enter before it has loaded its models."""
-UNSUBMITTED = 30.0
-"""Seconds after the second Enter in which a text in the composer may still be submitted."""
 UNHEARD = 10.0
 """Seconds in which a program that must finish first has to begin its answer."""
 LOOK_AGAIN = 0.25
@@ -121,6 +123,8 @@ class DeliveryMachine:
         """The messages that go, or went, to the program's own API."""
         self._takes_messages = False
         """Whether the program has taken a message, so that it is no longer starting."""
+        self._left: InFlight | None = None
+        """The last message whose text stayed in the composer, or was never seen there, with its last state reported."""
 
     @property
     def idle(self) -> bool:
@@ -134,8 +138,8 @@ class DeliveryMachine:
 
     @property
     def message_ids(self) -> set[str]:
-        """The messages whose state may still change."""
-        typed = self._queue if self._current is None else (self._current, *self._queue)
+        """The messages whose state may still change, or for which an Enter may be sent."""
+        typed = [each for each in (self._left, self._current, *self._queue) if each is not None]
         return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
 
     def deadline(self) -> float | None:
@@ -187,7 +191,7 @@ class DeliveryMachine:
         match event:
             case Injected(message_id=message_id, state="painted"):
                 return self._painted(message_id, now)
-            case Injected(message_id=message_id, state="entering") if message_id not in self._handed:
+            case Injected(message_id=message_id, state="entering") if self._is_followed(message_id):
                 self._followed.append(FollowedTurn(message_id, event.turn, now))
             case TurnStarted():
                 return self._in_order(self._turn_started(event))
@@ -200,9 +204,14 @@ class DeliveryMachine:
                 pass
         return []
 
+    def _is_followed(self, message_id: str) -> bool:
+        """Return whether the stream's reports about the answer to a message count."""
+        left = self._left
+        return message_id not in self._handed and (left is None or left.message.message_id != message_id)
+
     def pasted(self, now: float) -> list[Effect]:
         """Record that tmux has pasted the current message."""
-        current = self._current
+        current, self._left = self._current, None
         if current is None:
             return []
         current.stage, current.since, self._due = "settling", now, now
@@ -218,7 +227,8 @@ class DeliveryMachine:
             return []
         current.stage, current.since, self._due = "confirming", now, now
         held, current.held = current.held, []
-        first = [ReportState(current.message.message_id, "submitted")] if current.attempts == 1 else []
+        is_first = current.attempts == 1 and current is not self._left
+        first = [ReportState(current.message.message_id, "submitted")] if is_first else []
         return [*first, *held]
 
     def handed_over(self, now: float, *, is_held: bool) -> list[Effect]:
@@ -265,6 +275,8 @@ class DeliveryMachine:
 
     def refused(self, reason: str, state: DeliveryState = "failed") -> list[Effect]:
         """Record that tmux refused to type the current message or its Enter, because of the pane's state."""
+        if self._current is self._left:
+            self._left = None
         return self._end(state, reason)
 
     def put_off(self) -> list[Effect]:
@@ -336,6 +348,17 @@ class DeliveryMachine:
         if found is None:
             current.stage = "pasting"
             return [Paste(current.message)]
+        if found == "draft" and (left := self._left) is not None and self._stands(left, look):
+            found = obstacle(look.pane_state, look.profile, answering=self._is_answering(now), is_own_text=True)
+            if found is None and (rests_at := self._rests_at(current, look, now)) is not None:
+                self._due = rests_at
+                return []
+            if found is None and left.may_make_room(message_id, now):
+                left.made_room_for = message_id
+                self._queue.appendleft(current)
+                self._current = left
+                return self._enter(left, look)
+            found = found or "not_ready"
         policy = current.message.policy or self._policy
         patience = policy.patience
         if found == "needs_human" and policy.needs_human == "fail":
@@ -347,8 +370,8 @@ class DeliveryMachine:
         current.obstacle = found
         return [*told, *self._hold_others(found, now)]
 
-    def _hold_others(self, found: Obstacle, now: float) -> list[Effect]:
-        """Give queued messages the current one's reason if it needs a person, and fail those whose time is up.
+    def _hold_others(self, found: Obstacle, now: float, *, tells: bool = False) -> list[Effect]:
+        """Give queued messages the current one's reason if it needs a person or `tells`; fail those whose time is up.
 
         The reason `at_work` goes to the current message only, because it changes with every turn.
         """
@@ -359,7 +382,7 @@ class DeliveryMachine:
             if over or (found == "needs_human" and policy.needs_human == "fail"):
                 self._queue.remove(waiting)
                 effects.append(ReportState(waiting.message.message_id, "failed", found))
-            elif found != waiting.obstacle and not NEEDS_PERSON.isdisjoint({found, waiting.obstacle}):
+            elif found != waiting.obstacle and (tells or not NEEDS_PERSON.isdisjoint({found, waiting.obstacle})):
                 waiting.obstacle = found
                 effects.append(ReportState(waiting.message.message_id, "queued", found))
         return effects
@@ -382,7 +405,7 @@ class DeliveryMachine:
             return []
         if current.resumed and look.pane_state.converses and not draft(look.pane_state, look.profile):
             self._due = now + LOOK_AGAIN
-            return [] if now < current.since + RESUMED else self._end("unconfirmed", "text_gone")
+            return [] if now < current.since + RESUMED else self._leave(current, "text_gone", now)
         return self._enter(current, look)
 
     @staticmethod
@@ -423,7 +446,7 @@ class DeliveryMachine:
             return self._hold_others("needs_human", now)
         if not stands or (started and not current.asked):
             self._takes_messages = self._takes_messages or started or bool(current.shown)
-            self._current = None
+            self._current = self._left = None
             self._due = now
             return []
         until = current.since + (CONFIRM if self._takes_messages or current.asked else STARTING)
@@ -433,9 +456,22 @@ class DeliveryMachine:
             self._due = until
             return []
         if now >= current.since + UNSUBMITTED:
-            return self._end("unconfirmed", "not_submitted")
+            return self._leave(current, "not_submitted", now)
         self._due = now + LOOK_AGAIN
-        return self._hold_others("draft", now)
+        return self._hold_others("not_ready", now, tells=True)
+
+    def _leave(self, current: InFlight, reason: str, now: float) -> list[Effect]:
+        """End a message whose text stays in the composer, or may still come to stand there."""
+        effects = self._end("unconfirmed", reason)
+        current.is_over, current.since = True, now
+        self._left = current
+        return effects
+
+    @staticmethod
+    def _stands(left: InFlight, look: PaneView) -> bool:
+        """Return whether the composer holds what it showed of a message; if that is unknown, a part of the message."""
+        held = draft(look.pane_state, look.profile)
+        return held == left.shown if left.shown else spelling(held) in spelling(left.message.text)
 
     def _is_answering(self, now: float) -> bool:
         """Return whether an answer to a sent message is in progress or still expected."""

@@ -17,16 +17,19 @@ from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.profiles import matches
 
 
-def obstacle(pane_state: PaneState, profile: AgentProfile | None, *, answering: bool) -> Obstacle | None:
+def obstacle(
+    pane_state: PaneState, profile: AgentProfile | None, *, answering: bool, is_own_text: bool = False
+) -> Obstacle | None:
     """Return why nothing may be typed now; None if it may.
 
-    `answering` tells whether an answer to what was sent before is still to come.
+    `answering` tells whether an answer to what was sent before is still to come, and `is_own_text` whether the text in
+    the composer is a message, which is no draft of a person.
     """
     if pane_state.needs_human is not None:
         return "needs_human"
     if pane_state.withdrawn:
         return "at_work"
-    if draft(pane_state, profile):
+    if not is_own_text and draft(pane_state, profile):
         return "draft"
     if (answering or pane_state.answers) and lets_finish(pane_state, profile):
         return "at_work"

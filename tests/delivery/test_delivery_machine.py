@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from streamrelay.delivery.inflight import UNSUBMITTED
 from streamrelay.delivery.machine import (
     CANCELLED,
     CONFIRM,
@@ -15,7 +16,6 @@ from streamrelay.delivery.machine import (
     RESUMED,
     STARTING,
     UNHEARD,
-    UNSUBMITTED,
     DeliveryMachine,
     Enter,
     HandOver,
@@ -94,7 +94,7 @@ def test_one_retry_of_enter_where_the_text_still_stands_and_no_turn_has_begun(is
     pane.look(after=UNSUBMITTED - 0.1)
     assert pane.count(Enter) == before + 2
     assert pane.told() == ["queued", "pasted", "painted", "submitted"]
-    assert pane.told("m2") == ["queued", "queued draft"]
+    assert pane.told("m2") == ["queued", "queued not_ready"]
     pane.look(after=0.2)
     assert pane.count(Enter) == before + 2
     assert pane.told()[-1] == "unconfirmed not_submitted"
@@ -617,3 +617,80 @@ def test_a_paste_that_cannot_be_submitted_yet_is_looked_at_again_after_a_moment(
     pane.look(replace(pane_state, composer=holding("text of m1").composer), after=MIN_WAIT)
     assert pane.count(Enter) == 0
     assert pane.machine.deadline() == pane.now + LOOK_AGAIN
+
+
+def unsubmitted(pane: Pane) -> None:
+    """Let m1 stay in the composer until its last receipt."""
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.look(after=STARTING)
+    pane.look(after=UNSUBMITTED)
+    assert pane.told()[-1] == "unconfirmed not_submitted"
+
+
+@pytest.mark.requirement("DLV-02b", "DLV-03")
+def test_a_text_that_stays_in_the_composer_is_no_draft_of_a_person_and_makes_room() -> None:
+    pane = Pane()
+    unsubmitted(pane)
+    pane.put("m2")
+    pane.look(after=0.1)
+    assert pane.told("m2") == ["queued", "queued not_ready"]
+    assert pane.count(Enter) == 2
+    # One Enter more for the message behind it, and none for the same one again.
+    pane.look(after=UNSUBMITTED)
+    assert pane.count(Enter) == 3
+    for _ in range(5):
+        pane.look(after=UNSUBMITTED)
+    assert pane.count(Enter) == 3
+    assert "queued draft" not in pane.told("m2")
+    # The program takes it at last, or a person clears it: nothing more is told of it, and the next one goes.
+    before = pane.told()
+    pane.hear(TurnStarted(message_id="m1", turn=1))
+    pane.hear(TurnEnded(reason="signal", certain=True, turn=1))
+    pane.deliver("m2")
+    assert pane.told() == before
+    assert pane.told("m2")[-1] == "submitted"
+    assert pane.count(Paste) == 2
+
+
+@pytest.mark.requirement("DLV-03")
+def test_a_text_that_a_person_has_changed_is_a_draft() -> None:
+    pane = Pane()
+    unsubmitted(pane)
+    pane.put("m2")
+    for _ in range(5):
+        pane.look(holding("text of m1, and more"), after=UNSUBMITTED)
+    assert pane.told("m2") == ["queued", "queued draft"]
+    assert pane.count(Enter) == 2
+
+
+@pytest.mark.requirement("DLV-03")
+@pytest.mark.parametrize(
+    ("state", "reason"), [(replace(holding("text of m1"), needs_human="permission"), "needs_human"), (None, "")]
+)
+def test_room_is_made_only_where_a_message_could_be_typed(state: PaneState | None, reason: str) -> None:
+    pane = Pane(profile=None if reason else profile("hold"))
+    unsubmitted(pane)
+    pane.put("m2")
+    pane.look(state or replace(holding("text of m1"), answers=True), after=2 * UNSUBMITTED)
+    assert pane.count(Enter) == 2
+    assert pane.told("m2")[-1] == f"queued {reason or 'at_work'}"
+
+
+@pytest.mark.requirement("DLV-02b", "DLV-03")
+def test_a_text_of_an_earlier_process_that_shows_late_gets_its_enter_when_a_message_waits() -> None:
+    """Its process was killed between paste and Enter, and the screen showed the text only after the last receipt."""
+    pane = Pane()
+    pane.machine.resume(Message("m1", "text of m1\nand its second line"), pane.now)
+    pane.look(EMPTY, after=MAX_WAIT)
+    pane.look(EMPTY, after=RESUMED)
+    assert pane.told() == ["unconfirmed text_gone"]
+    pane.look(holding("text of m1"), after=1.0)
+    assert pane.count(Enter) == 0
+    pane.put("m2")
+    pane.look(after=0.1)
+    assert [effect.message.message_id for effect in pane.effects if isinstance(effect, Enter)] == ["m1"]
+    pane.look(EMPTY, after=0.1)
+    pane.look(EMPTY, after=0.1)
+    assert pane.told() == ["unconfirmed text_gone"]
+    assert pane.told("m2")[-1] == "pasted"
