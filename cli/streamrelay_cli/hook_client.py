@@ -9,8 +9,10 @@ import contextlib
 import hashlib
 import json
 import os
+import select
 import socket
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 
 PATH = "/v1/hooks"
@@ -25,7 +27,7 @@ def report_hook(words: Sequence[str], environment: Mapping[str, str] = os.enviro
     """Send the daemon the report of the agent `words[0]`, from `words[1]` or standard input; return 0."""
     pane, server = environment.get("TMUX_PANE", ""), environment.get("TMUX", "").rsplit(",", 2)[0]
     if words and pane and server:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             report = words[1] if len(words) > 1 else _read_input()
             payload = json.loads(report or "{}")
             payload = payload if isinstance(payload, dict) else {}
@@ -53,7 +55,20 @@ def socket_paths(server: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _read_input() -> bytes:
-    return b"" if sys.stdin.isatty() else sys.stdin.buffer.read(MAX_REPORT_SIZE)
+    """Read standard input to its end, for `PATIENCE` seconds and `MAX_REPORT_SIZE` bytes at most.
+
+    What comes later, or is more, is left out: such a report is no JSON, and is not sent.
+    """
+    if sys.stdin.isatty():
+        return b""
+    read, until = bytearray(), time.monotonic() + PATIENCE
+    descriptor = sys.stdin.fileno()
+    while len(read) < MAX_REPORT_SIZE:
+        ready, _, _ = select.select([descriptor], [], [], max(0.0, until - time.monotonic()))
+        if not ready or not (data := os.read(descriptor, 65536)):
+            break
+        read += data
+    return bytes(read)
 
 
 def _post(address: str, body: bytes) -> bool:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from streamrelay.errors import ConfigError
 
+MAX_SIZE = 16 * 2**20
+"""Bytes of a configuration that is read."""
 _ATTEMPTS = 5
 
 
@@ -30,8 +32,11 @@ def located(path: str, home: str, environment: Mapping[str, str] = os.environ) -
 def read_text(path: Path) -> str | None:
     """Return a file's exact text, including line ends; None if there is no file. Raises ConfigError."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise ConfigError(str(path), "", "is no file")
+        if status.st_size > MAX_SIZE:
+            raise ConfigError(str(path), "", f"has {status.st_size:,} bytes; at most {MAX_SIZE:,} are read")
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None

@@ -21,14 +21,15 @@ def load_profiles(folder: Path | None = None) -> tuple[AgentProfile, ...]:
     The first matching profile recognises a program, so the user's own come before the shipped ones. Raises ConfigError
     for the first invalid file.
     """
-    own = {profile.name: profile for profile in _read(user_folder() if folder is None else folder)}
+    own = {profile.name: profile for profile in _read(user_folder() if folder is None else folder, is_users=True)}
     return (*own.values(), *(profile for profile in shipped_profiles() if profile.name not in own))
 
 
 def shipped_profiles() -> tuple[AgentProfile, ...]:
     """Read the shipped profiles."""
-    return tuple(_read(resources.files("streamrelay.agents") / "profiles"))
+    return tuple(_read(resources.files("streamrelay.agents") / "profiles", is_users=False))
 
 
-def _read(folder: Path | Traversable) -> Iterator[AgentProfile]:
-    return (parse_profile(name, text, source=source) for name, source, text in texts_in(folder, ".toml"))
+def _read(folder: Path | Traversable, *, is_users: bool) -> Iterator[AgentProfile]:
+    texts = texts_in(folder, ".toml", is_users=is_users)
+    return (parse_profile(name, text, source=source) for name, source, text in texts)

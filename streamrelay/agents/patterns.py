@@ -16,6 +16,11 @@ TIME_LIMIT = 0.03
 TRIES = 3
 """A busy machine can make any search slow once."""
 
+MAX_UNITS = 200
+"""Words of a pattern that its repeated groups are tested on."""
+_REPEATED_GROUP = regex.compile(r"\)[*+{]")
+_ESCAPED = regex.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+_WORD = regex.compile(r"[^\\()\[\]{}|*+?^$.]{2,}")
 _ORDINARY = (" ", "a", "0", "-", ".", "─", "│", "a ", "0 ", " ─")
 
 
@@ -41,10 +46,24 @@ def compile_pattern(text: str, *, seen: str | None = None) -> regex.Pattern[str]
 
 
 def _try_out(pattern: regex.Pattern[str]) -> None:
-    for unit in (*_ORDINARY, *sorted(set(pattern.pattern))):
+    for unit in (*_ORDINARY, *sorted(set(pattern.pattern)), *_words(pattern.pattern)):
         row = unit * (MAX_ROW // len(unit)) + "\0"
         if not any(_is_quick(pattern, row) for _ in range(TRIES)):
             raise PatternError(f"it takes too long on a row of {unit!r}")
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a pattern, and their parts, by whose repetition a repeated group can match in many ways."""
+    if not _REPEATED_GROUP.search(text):
+        return []
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
+    parts = {
+        word[begin : begin + length]
+        for word in _WORD.findall(plain)
+        for length in (2, 3, 4, len(word))
+        for begin in range(len(word) - length + 1)
+    }
+    return sorted(parts)[:MAX_UNITS]
 
 
 def _is_quick(pattern: regex.Pattern[str], row: str) -> bool:

@@ -41,14 +41,22 @@ def transcript_files(profile: AgentProfile, environment: Mapping[str, str] = os.
     place = _place(profile, environment)
     if place is None:
         return []
-    newest = heapq.nlargest(MAX_FILES, _dated(itertools.islice(_entries(*place), _MAX_PATHS_VISITED)))
+    try:
+        newest = heapq.nlargest(MAX_FILES, _dated(itertools.islice(_entries(*place), _MAX_PATHS_VISITED)))
+    except ValueError:
+        # The environment of a process names a folder that can be none: it has a NUL or a surrogate.
+        return []
     return [TranscriptFile(at, size, Path(path)) for at, size, path in newest]
 
 
 def is_transcript_of(profile: AgentProfile, file: Path, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a file is in a place for an agent's transcripts."""
-    place = _place(profile, environment)
-    return place is not None and file.resolve().is_relative_to(place[0].resolve())
+    """Return whether a file is in a place for an agent's transcripts; False for a path that can be none."""
+    try:
+        place = _place(profile, environment)
+        return place is not None and file.resolve().is_relative_to(place[0].resolve())
+    except (OSError, ValueError, RuntimeError):
+        # A NUL, a surrogate, a name that is too long, a link to itself.
+        return False
 
 
 def lines_from_the_end(file: Path, *, most: int | None = None) -> Iterator[bytes]:

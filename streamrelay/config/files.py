@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from streamrelay.config.layers import Layer, read_environment, read_toml
+from streamrelay.config.own_text import read_own_text
 from streamrelay.config.resolution import Resolved, resolve
-from streamrelay.errors import ConfigError
 
 PROJECT_FILE = ".streamrelay.toml"
 
@@ -60,13 +60,10 @@ def load(
 
 def _read(file: Path, kind: Literal["user", "project"]) -> Layer:
     try:
-        text = file.read_text(encoding="utf-8")
+        # A project's file may be anybody's: it can set nothing that is reserved for the user.
+        text = read_own_text(file, checks_owner=kind == "user")
     except (FileNotFoundError, NotADirectoryError):
         return Layer(kind)
-    except OSError as error:
-        raise ConfigError(str(file), "", f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(str(file), "", f"no UTF-8: {error.reason}") from error
     return read_toml(text, file=str(file), kind=kind)
 
 

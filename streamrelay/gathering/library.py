@@ -31,8 +31,8 @@ def user_folder() -> Path:
 def load_texts(folder: Path | None = None) -> PromptTexts:
     """Read every text; one in `folder` (default: the user's) replaces the shipped one. Raises ConfigError."""
     own = (user_folder() if folder is None else folder) / "prompts"
-    texts = {name: (source, text) for name, source, text in texts_in(_shipped("prompts"), ".md")}
-    for name, source, text in texts_in(own, ".md"):
+    texts = {name: (source, text) for name, source, text in texts_in(_shipped("prompts"), ".md", is_users=False)}
+    for name, source, text in texts_in(own, ".md", is_users=True):
         if name not in texts:
             known = ", ".join(sorted(texts))
             raise ConfigError(source, "", "unknown text", hint=f"the texts are {known}")
@@ -48,7 +48,10 @@ def load_rhythms(folder: Path | None = None) -> dict[str, Rhythm]:
     """Read every rhythm by its name, the user's (in `folder`) over the shipped ones. Raises ConfigError."""
     own = (user_folder() if folder is None else folder) / "rhythms"
     rhythms: dict[str, Rhythm] = {}
-    for name, source, text in (*texts_in(_shipped("rhythms"), ".md"), *texts_in(own, ".md")):
+    for name, source, text in (
+        *texts_in(_shipped("rhythms"), ".md", is_users=False),
+        *texts_in(own, ".md", is_users=True),
+    ):
         rhythms[name] = parse_rhythm(name, text, source=source, over=rhythms.get(name))
     return rhythms
 

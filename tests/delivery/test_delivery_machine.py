@@ -628,7 +628,7 @@ def unsubmitted(pane: Pane) -> None:
     assert pane.told()[-1] == "unconfirmed not_submitted"
 
 
-@pytest.mark.requirement("DLV-02b", "DLV-03")
+@pytest.mark.requirement("DLV-02b", "DLV-03a")
 def test_a_text_that_stays_in_the_composer_is_no_draft_of_a_person_and_makes_room() -> None:
     pane = Pane()
     unsubmitted(pane)
@@ -653,7 +653,7 @@ def test_a_text_that_stays_in_the_composer_is_no_draft_of_a_person_and_makes_roo
     assert pane.count(Paste) == 2
 
 
-@pytest.mark.requirement("DLV-03")
+@pytest.mark.requirement("DLV-03a")
 def test_a_text_that_a_person_has_changed_is_a_draft() -> None:
     pane = Pane()
     unsubmitted(pane)
@@ -664,7 +664,7 @@ def test_a_text_that_a_person_has_changed_is_a_draft() -> None:
     assert pane.count(Enter) == 2
 
 
-@pytest.mark.requirement("DLV-03")
+@pytest.mark.requirement("DLV-03a")
 @pytest.mark.parametrize(
     ("state", "reason"), [(replace(holding("text of m1"), needs_human="permission"), "needs_human"), (None, "")]
 )
@@ -677,7 +677,7 @@ def test_room_is_made_only_where_a_message_could_be_typed(state: PaneState | Non
     assert pane.told("m2")[-1] == f"queued {reason or 'at_work'}"
 
 
-@pytest.mark.requirement("DLV-02b", "DLV-03")
+@pytest.mark.requirement("DLV-02b", "DLV-03a")
 def test_a_text_of_an_earlier_process_that_shows_late_gets_its_enter_when_a_message_waits() -> None:
     """Its process was killed between paste and Enter, and the screen showed the text only after the last receipt."""
     pane = Pane()

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from streamrelay.agents.transcript_files import open_plain
 from streamrelay.agents.witnesses.process import AgentProcess
 
 MAX_RECORD: Final = 262_144
@@ -52,7 +53,7 @@ def _socket(path: str | None) -> Path | None:
 
 def _record(path: Path) -> _Record | None:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(MAX_RECORD + 1)
         return msgspec.json.decode(data, type=_Record) if len(data) <= MAX_RECORD else None
     except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
