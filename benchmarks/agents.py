@@ -5,7 +5,12 @@ One reader after the other reads the same bytes at the same moments (`benchmarks
 * `nothing`: no reader is attached; the tmux server's own CPU, which is subtracted from that of the other ways;
 * `polling`: libtmux, `capture-pane` of every pane once a second;
 * `terminal`: a control client and a virtual terminal for each pane, the least that a reader of screens needs;
+* `turns`: a subscriber of the library without live text: whole turns, as a relay, link or gathering takes them;
 * `stream`: a subscriber of the library, live text included.
+
+The agents keep no record of what they say (they are `cat` under their names), so each end of a turn looks for one in
+vain: Claude Code and Codex are known at once to keep none, and the first answers of Gemini CLI, Qwen Code and OpenCode
+wait for one for the `witness.lag` of their profiles.
 
 CPU is in percent of one core. Latency runs from the write that painted a row in a pane to the moment at which the
 reader had its text: live text of the stream, new rows of the poller. Linux only: /proc tells the server's CPU.

@@ -1,10 +1,11 @@
-"""Reads twenty agents in one of four ways until standard input ends, and reports what that cost.
+"""Reads twenty agents in one of five ways until standard input ends, and reports what that cost.
 
     agents_reader WAY PANE... --socket PATH [--tmux PATH]
 
-`WAY` is `stream` (a subscriber of the library), `terminal` (a control client and a virtual terminal for each pane,
-nothing else), `polling` (libtmux, `capture-pane` of every pane once a second and a line diff) or `nothing`. The reader
-prints `ready` when it would see the next byte, and one line of JSON (`Observation`) at the end.
+`WAY` is `stream` (a subscriber of the library), `turns` (one without live text), `terminal` (a control client and a
+virtual terminal for each pane, nothing else), `polling` (libtmux, `capture-pane` of every pane once a second and a line
+diff) or `nothing`. The reader prints `ready` when it would see the next byte, and one line of JSON (`Observation`) at
+the end.
 """
 
 import argparse
@@ -89,14 +90,19 @@ async def _end_of_input() -> None:
     loop.remove_reader(sys.stdin)
 
 
-async def by_stream(given: argparse.Namespace) -> Observation:
+async def by_turns(given: argparse.Namespace) -> Observation:
+    """Subscribe to all panes without live text, as a relay, link or gathering does."""
+    return await by_stream(given, live=False)
+
+
+async def by_stream(given: argparse.Namespace, *, live: bool = True) -> Observation:
     """Subscribe to all panes, as a user of the library does."""
     shown: list[Seen] = []
     texts = 0
     places = {pane: place for place, pane in enumerate(given.panes)}
     async with (
         streamrelay.connect(socket_path=given.socket, tmux=given.tmux) as server,
-        server.watch(*given.panes) as stream,
+        server.watch(*given.panes, live=live) as stream,
     ):
 
         async def listen() -> None:
@@ -180,6 +186,7 @@ WAYS: dict[str, Callable[[argparse.Namespace], Awaitable[Observation]]] = {
     "nothing": by_nothing,
     "polling": by_polling,
     "terminal": by_terminal,
+    "turns": by_turns,
     "stream": by_stream,
 }
 

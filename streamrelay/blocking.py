@@ -168,14 +168,14 @@ class BlockingServer:
         return self._loop.wait(self._server.find(target))
 
     @contextmanager
-    def watch(self, *targets: Target) -> Iterator[BlockingStream]:
-        """Subscribe to the events of the panes of `targets` from now on.
+    def watch(self, *targets: Target, live: bool = True) -> Iterator[BlockingStream]:
+        """Subscribe to the events of the panes of `targets` from now on; without `live`, to no text that is not final.
 
         with server.watch("work:0.1") as stream:
             for event in stream:
                 print(event)
         """
-        watching = self._server.watch(*targets)
+        watching = self._server.watch(*targets, live=live)
         subscription = self._loop.wait(watching.__aenter__())
         try:
             yield BlockingStream(self._loop, self, subscription)

@@ -188,7 +188,7 @@ async def _try_control_mode(binary: str, transport: TransportName) -> Check:
             async with (
                 asyncio.timeout(TRIAL_TIMEOUT),
                 Server(tmux, transport=transport) as server,
-                server.watch(pane) as stream,
+                server.watch(pane, live=False) as stream,
             ):
                 private.run("send-keys", "-l", "-t", pane, TRIAL_LINE)
                 private.run("send-keys", "-t", pane, "Enter")

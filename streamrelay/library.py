@@ -109,8 +109,10 @@ class Stream(Subscription):
             print(stream.pane.id, event)
     """
 
-    def __init__(self, server: "Server", infos: Mapping[str, PaneInfo], *, size: int = MAX_QUEUE) -> None:
-        super().__init__(infos, size=size)
+    def __init__(
+        self, server: "Server", infos: Mapping[str, PaneInfo], *, size: int = MAX_QUEUE, live: bool = True
+    ) -> None:
+        super().__init__(infos, size=size, live=live)
         self._server = server
         self._infos = tuple(infos.values())
 
@@ -257,7 +259,7 @@ class Server(PaneServer):
         return await super().find(None if target is None else self._name(target))
 
     @asynccontextmanager
-    async def watch(self, *targets: Target, queue: int = MAX_QUEUE) -> AsyncIterator[Stream]:
+    async def watch(self, *targets: Target, queue: int = MAX_QUEUE, live: bool = True) -> AsyncIterator[Stream]:
         """Subscribe to the events of the panes of `targets` from now on; without targets, of this pane.
 
             async with server.watch("work:0.1") as stream:
@@ -265,9 +267,10 @@ class Server(PaneServer):
                     print(event)
 
         A session or window means its active pane. At most `queue` events wait for you; more are replaced by a `Gap`.
+        Without `live`, there are no `Live` and `Retracted` events, and reading busy agents takes less processor time.
         Raises TargetNotFound, and PaneGone for a pane whose program has ended.
         """
-        async with super().watch(*(self._name(target) for target in targets), queue=queue) as stream:
+        async with super().watch(*(self._name(target) for target in targets), queue=queue, live=live) as stream:
             yield cast("Stream", stream)
 
     @asynccontextmanager
@@ -289,8 +292,8 @@ class Server(PaneServer):
         ) as recorded:
             yield recorded
 
-    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int) -> Subscription:
-        return Stream(self, infos, size=queue)
+    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int, *, live: bool) -> Subscription:
+        return Stream(self, infos, size=queue, live=live)
 
     def _name(self, target: Target) -> str:
         """Return a target as tmux writes it."""

@@ -91,7 +91,7 @@ def start(
             check_start(there, asking(there, "", request.within), who=allowed.start, most=allowed.most)
             session = await sessions.start(request, is_awaited=patience > 0)
             if patience:
-                async with sessions.failing_start(session), server.watch(session.pane):
+                async with sessions.failing_start(session), server.watch(session.pane, live=False):
                     session = await sessions.until_ready(session, patience)
             tell(session)
             if prompt:

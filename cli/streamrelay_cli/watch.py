@@ -61,7 +61,7 @@ def watch(
         async with AsyncExitStack() as stack:
             server = await stack.enter_async_context(connection.connect(self_check=self_check))
             named = await _all_panes(server, targets) if all_panes else targets or []
-            watched = server.watch(*[await named_here(server, target) for target in named])
+            watched = server.watch(*[await named_here(server, target) for target in named], live=as_json)
             stream = await stack.enter_async_context(watched)
             panes = [server.pipeline(pane).info for pane in stream.panes]
             _refuse_to_watch_itself([server.terminal(pane) for pane in panes])

@@ -123,7 +123,7 @@ async def send(
             if progress.state in FINAL:
                 settled.set()
 
-    async with _alone(server, info, until), server.watch(info.pane) as stream:
+    async with _alone(server, info, until), server.watch(info.pane, live=False) as stream:
         writer = PaneWriter(
             server,
             server.pipeline(info.pane),

@@ -52,6 +52,7 @@ from streamrelay.delivery.validation import is_spooled, rejection_reason
 from streamrelay.delta.prompt_detection import asks_for_secret
 from streamrelay.errors import PaneGone, ProgramLeft, ShellRefused, StorageError, StreamrelayError
 from streamrelay.events import DeliveryState, Event
+from streamrelay.panes.listeners import never
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
@@ -224,7 +225,7 @@ class PaneWriter:
 
         Raises StorageError if the outbox cannot be written. The messages then stay in it as they are, for `recover`.
         """
-        self._pipeline.add_listener(self._hear)
+        self._pipeline.add_listener(self._hear, never)
         self._running = True
         try:
             await until_first(self._deliver_all(), self._watch_reading(), self._follow_handed())

@@ -115,6 +115,8 @@ class FrameCutter:
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
         """Whether the program has hidden the cursor."""
+        self.ends_snapshots = False
+        """Whether the program says where a snapshot ends: it has ended a synchronized update on this screen."""
         self._updates = False
         """Whether a synchronized update has begun and not ended."""
         self._update_began: float | None = None
@@ -251,6 +253,8 @@ class FrameCutter:
             ends_repaint = _SYNCHRONIZED in modes and not is_set
             if _SYNCHRONIZED in modes:
                 self._updates = is_set
+            if ends_repaint or changes_screen:
+                self.ends_snapshots = ends_repaint
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:
                     self.painting = False

@@ -136,6 +136,20 @@ class DeltaStream:
         return self._mode.converses
 
     @property
+    def is_patient(self) -> bool:
+        """Whether a tenth of a second of output may come at once without a row being lost or taken for final too soon.
+
+        Rows that leave the main screen are in its history, and a program that says where a snapshot ends is looked at
+        there, however much of its output comes at once. Of a program that prints, the times of its lines count.
+        """
+        return self.converses and (self._cutter.ends_snapshots or not self._loses_rows)
+
+    @property
+    def _loses_rows(self) -> bool:
+        """Whether rows that leave the screen are in no history: each must be seen in a snapshot."""
+        return self._mode.is_alternate or self._conversation.has_window
+
+    @property
     def needs_human(self) -> NeedKind | None:
         """What the program wanted from a person when its screen was looked at last, if anything."""
         return self._detector.kind

@@ -16,7 +16,7 @@ from streamrelay.panes.connection import ConnectedPane, PaneConnection
 from streamrelay.panes.hub import Hub
 from streamrelay.panes.injections import InjectionLog
 from streamrelay.panes.inventory import LIST_PANES, PaneInfo, parse_panes
-from streamrelay.panes.listeners import Listener
+from streamrelay.panes.listeners import Follows, Listener, always
 from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog
 from streamrelay.panes.pipeline import PanePipeline
@@ -75,15 +75,17 @@ class Attachments:
         listener: Listener,
         record_input: InputRecorder | None = None,
         log: PaneLog | None = None,
+        follows: Follows = always,
     ) -> list[PanePipeline]:
         """Pass the events of panes to `listener` from here on; open the pipelines that do not exist yet.
 
+        `follows` tells whether the listener shows live text (see `PaneRuntime.add_listener`).
         `record_input` gets all entries of the pipelines from the beginning. So does `log`, the log of a single pane,
         whose entries are first replayed into the stream. Raises UsageError for either if a pane is watched already, and
         PaneGone if one of the panes is gone; then none is watched.
         """
         infos, pipelines = [*infos], []
-        resumed = None if log is None else await self._resumed(infos[0], listener, log)
+        resumed = None if log is None else await self._resumed(infos[0], listener, log, follows)
         try:
             async with self._connection.steady():
                 new = []
@@ -97,7 +99,7 @@ class Attachments:
                         raise _watched_already(info)
                     pipelines.append(connected.pipeline)
                     if resumed is None:
-                        connected.pipeline.add_listener(listener)
+                        connected.pipeline.add_listener(listener, follows)
                 gone, lost = await self._connect(new)
             if lost is not None:
                 await lost.succeeded.wait()
@@ -116,7 +118,7 @@ class Attachments:
             raise
         return pipelines
 
-    async def _resumed(self, info: PaneInfo, listener: Listener, log: PaneLog) -> PanePipeline:
+    async def _resumed(self, info: PaneInfo, listener: Listener, log: PaneLog, follows: Follows) -> PanePipeline:
         """Return the pipeline of a pane after the replay of its log, for `listener`.
 
         Until then no other task knows of it, so nothing else enters its stream. The pane may change meanwhile.
@@ -124,7 +126,7 @@ class Attachments:
         if info.pane in self._connection.panes:
             raise _watched_already(info)
         pipeline = self._pipeline(info, log.take)
-        pipeline.add_listener(listener)
+        pipeline.add_listener(listener, follows)
         try:
             if (past := log.past()) is None:
                 log.begin(pipeline.began)

@@ -11,6 +11,19 @@ from streamrelay.batch import Batch
 Listener = Callable[[Batch], None]
 """Receives events and owns them from then on."""
 
+Follows = Callable[[], bool]
+"""Tells whether a listener shows live text to people now."""
+
+
+def always() -> bool:
+    """Return True: the listener shows live text."""
+    return True
+
+
+def never() -> bool:
+    """Return False: the listener takes whole turns only."""
+    return False
+
 
 class Listeners:
     """The listeners of one pane, and the tasks that wait for its next change."""
@@ -18,6 +31,7 @@ class Listeners:
     def __init__(self) -> None:
         self._host = socket.gethostname()
         self._listeners: list[Listener] = []
+        self._follows: dict[Listener, Follows] = {}
         self._change: asyncio.Event | None = None
         """Set by `wake`; None while no task waits."""
 
@@ -25,20 +39,29 @@ class Listeners:
         """Whether there are listeners."""
         return bool(self._listeners)
 
-    def add(self, listener: Listener, joining: Batch) -> None:
+    def add(self, listener: Listener, joining: Batch, follows: Follows) -> None:
         """Hand every event from here on to `listener`, `joining` before them."""
         if joining:
             listener(self._stamped(joining))
         self._listeners.append(listener)
+        self._follows[listener] = follows
 
     def remove(self, listener: Listener) -> None:
         """Stop handing events to `listener`."""
         if listener in self._listeners:
             self._listeners.remove(listener)
+        if listener not in self._listeners:
+            self._follows.pop(listener, None)
 
     def leave(self) -> None:
         """Remove all listeners."""
         self._listeners.clear()
+        self._follows.clear()
+
+    @property
+    def follow_live(self) -> bool:
+        """Whether any listener shows live text to people now."""
+        return any(follows() for follows in self._follows.values())
 
     def hear(self, events: Batch) -> None:
         """Give the events to the last listener, and copies of them to those before."""

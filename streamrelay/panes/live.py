@@ -35,7 +35,7 @@ from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed, Text, TurnStarted
 from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.listeners import Listener, Listeners
+from streamrelay.panes.listeners import Follows, Listener, Listeners, always
 from streamrelay.panes.reading_pace import READ_LINES, READ_SNAPSHOT
 from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
 from streamrelay.panes.timer import ResettableTimer
@@ -48,6 +48,10 @@ _AGAIN = 0.002
 
 UNSEEN = 0.1
 """Seconds of repaints without a whole snapshot, after which reading may not pause, so that a rest is found."""
+LONG_UNSEEN = 0.5
+"""The same while live text is not followed and no row can scroll out unseen."""
+TYPING = 1.0
+"""Seconds after something was typed into the pane in which it is not patient: the typist waits for what it shows."""
 
 _LASTING = 30.0
 """Idle seconds before a pane packs its screen to save memory. With a line every ten seconds from each of 100 panes,
@@ -89,6 +93,10 @@ class PaneRuntime:
         """The number of bytes to render in one turn."""
         self.urgency = READ_LINES
         """For how many seconds after its next output reading may not pause."""
+        self.is_patient = False
+        """Whether its next output may wait (see `panes.scheduler`)."""
+        self._typed_at = -TYPING
+        """When text or keys were typed into the pane last (stream time)."""
         self.last_output: float | None = None
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
@@ -174,13 +182,16 @@ class PaneRuntime:
         """Whether the stream has begun and not ended, so that its screen is known."""
         return self.phase not in {"connecting", "closed"}
 
-    def add_listener(self, listener: Listener) -> None:
-        """Pass every event from here on to `listener`; a late listener first gets events about the current state."""
+    def add_listener(self, listener: Listener, follows: Follows = always) -> None:
+        """Pass every event from here on to `listener`; a late listener first gets events about the current state.
+
+        While `follows` returns True, live text comes at most 40 ms late (see `panes.reading_pace`).
+        """
         self.catch_up()
         info, joining = self.info, Batch()
         if self.seeded:
             joining = self._stream.opened(self._now(), command=info.command, title=info.title)
-        self._listeners.add(listener, joining)
+        self._listeners.add(listener, joining, follows)
 
     def remove_listener(self, listener: Listener) -> None:
         """Stop handing events to `listener`."""
@@ -227,22 +238,27 @@ class PaneRuntime:
         if data:
             self.last_output = read_at
             self._enter(Output(now, self.info.pane, data))
-            self.urgency = self._urgency(now)
+            self._be_patient(now)
         else:
             self._let_pass(now)
             self._set_timer()
 
-    def _urgency(self, now: float) -> float:
-        """Return the urgency of what may follow: none after an agent's answer or a repaint, unless it has lasted.
+    def _be_patient(self, now: float) -> None:
+        """Decide how long what may follow can wait.
 
-        The first screen of an agent may look like lines that it prints, until it rests.
+        An agent's answer and a repaint are not urgent, unless the repaint has lasted. The first screen of an agent may
+        look like lines that it prints, until it rests.
         """
+        stream = self._stream
+        is_awaited = self._listeners.follow_live or now <= self._typed_at + TYPING
+        self.is_patient = stream.is_patient and not is_awaited
         if not self.paints:
-            if self._stream.answers_in_lines:
-                return 0.0
-            return READ_SNAPSHOT if self._stream.is_agent else READ_LINES
-        began = self._stream.unseen_since
-        return 0.0 if began is None or now <= began + UNSEEN else READ_SNAPSHOT
+            lines = READ_SNAPSHOT if stream.is_agent else READ_LINES
+            self.urgency = 0.0 if stream.answers_in_lines else lines
+            return
+        began = stream.unseen_since
+        lasts = began is not None and now > began + (LONG_UNSEEN if self.is_patient else UNSEEN)
+        self.urgency = READ_SNAPSHOT if lasts else 0.0
 
     def catch_up(self) -> None:
         """Render all waiting bytes and let the pane's idle time pass, before another input."""
@@ -255,7 +271,7 @@ class PaneRuntime:
         """Let the deadlines pass that are due at `now` (stream time)."""
         while (deadline := self._stream.deadline()) is not None and deadline <= now:
             self._tell(Waited(deadline, self.info.pane))
-            self.urgency = self._urgency(now)
+            self._be_patient(now)
 
     @property
     def rests(self) -> bool:
@@ -271,9 +287,14 @@ class PaneRuntime:
         if changed and self.seeded:
             self._enter(Ran(self._now(), info.pane, info.command))
 
+    def _note_typing(self) -> None:
+        self._typed_at = self._now()
+        self.is_patient = False
+
     def look(self) -> None:
         """Check at once whether the program needs a person (see `needs_human`)."""
         self.catch_up()
+        self._note_typing()
         self._enter(Looked(self._now(), self.info.pane))
 
     def inject(self, message_id: str, text: str) -> None:
@@ -283,6 +304,7 @@ class PaneRuntime:
         if self._injections is not None:
             self._injections.note("pasted", message_id, text)
         self.catch_up()
+        self._note_typing()
         self._enter(Pasted(self._now(), self.info.pane, message_id, text))
 
     def submit(self, message_id: str) -> None:
@@ -292,6 +314,7 @@ class PaneRuntime:
         if self._injections is not None:
             self._injections.note("entered", message_id)
         self.catch_up()
+        self._note_typing()
         self._enter(Submitted(self._now(), self.info.pane, message_id))
 
     def hand_over(self, message_id: str, text: str) -> None:
@@ -302,6 +325,7 @@ class PaneRuntime:
             self._injections.note("handed", message_id, text)
             self._handed.add(message_id)
         self.catch_up()
+        self._note_typing()
         self._enter(HandedOver(self._now(), self.info.pane, message_id, text))
 
     def _hear_of(self, notes: Sequence[InjectionNote]) -> None:

@@ -35,7 +35,8 @@ class ReadingPace:
     def __init__(self) -> None:
         self.pause = 0.0
         """Seconds for which the next read may wait."""
-        self._is_often = False
+        self.is_often = False
+        """Whether there were many reads lately."""
         self._window_ends = 0.0
         self._read_at = 0.0
         self._reads = 0
@@ -45,8 +46,8 @@ class ReadingPace:
     def note(self, size: int, read_at: float, *, urgency: float) -> None:
         """Note `size` bytes of a pane, read at that time (loop time); no pause for `urgency` seconds."""
         if read_at >= self._window_ends:
-            enough = MIN_PAUSED_READS if self._is_often else MIN_READS
-            self._is_often = self._reads >= enough and read_at < self._window_ends + WINDOW
+            enough = MIN_PAUSED_READS if self.is_often else MIN_READS
+            self.is_often = self._reads >= enough and read_at < self._window_ends + WINDOW
             self._window_ends = read_at + WINDOW
             self._reads = self._bytes = 0
         if read_at != self._read_at:
@@ -55,5 +56,5 @@ class ReadingPace:
         self._bytes += size
         if urgency:
             self._urgent_until = max(self._urgent_until, read_at + urgency)
-        waits = self._is_often and self._bytes <= MAX_BYTES and read_at >= self._urgent_until
+        waits = self.is_often and self._bytes <= MAX_BYTES and read_at >= self._urgent_until
         self.pause = PAUSE if waits else 0.0

@@ -17,7 +17,7 @@ from streamrelay.errors import StreamrelayError
 from streamrelay.events import PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.listeners import Listener
+from streamrelay.panes.listeners import Follows, Listener
 from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.subscription import Subscription
@@ -55,7 +55,8 @@ class ReconnectingPanes:
     """The panes of a subscription; an async context manager that stops listening at its end.
 
     `named` maps panes to the targets that may be searched in another server. `find` returns the pane of a target,
-    `running` the pid of the current server, and `pid` is that of the first one.
+    `running` the pid of the current server, and `pid` is that of the first one. `follows` tells whether live
+    text is shown.
     """
 
     def __init__(
@@ -67,7 +68,9 @@ class ReconnectingPanes:
         find: Callable[[str], Awaitable[PaneInfo]],
         running: Callable[[], Awaitable[int]],
         pid: int,
+        follows: Follows,
     ) -> None:
+        self._follows = follows
         self._attachments = attachments
         self._find = find
         self._running = running
@@ -85,7 +88,7 @@ class ReconnectingPanes:
     async def begin(self, infos: Iterable[PaneInfo], record_input: InputRecorder | None = None) -> None:
         """Listen to panes, and pass their entries to `record_input` if it is given; raises PaneGone if one is gone."""
         self._records = record_input is not None
-        pipelines = await self._attachments.watch(infos, self._hear, record_input)
+        pipelines = await self._attachments.watch(infos, self._hear, record_input, follows=self._follows)
         for pipeline in pipelines:
             self._heard.append((pipeline, self._hear))
             self._subscription.align(pipeline.info.pane, pipeline.began)
@@ -121,7 +124,7 @@ class ReconnectingPanes:
                 await asyncio.shield(self._there)
                 info = await self._found(target)
                 later = _LateListener(self._hear)
-                [pipeline] = await self._attachments.watch([info], later)
+                [pipeline] = await self._attachments.watch([info], later, follows=self._follows)
                 self._heard.append((pipeline, later))
                 self._subscription.replace(pane, info.pane, pipeline.began)
                 self._named[info.pane] = target

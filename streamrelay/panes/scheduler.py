@@ -12,6 +12,8 @@ which the event loop reads, answers and runs subscribers. The rules:
   the bytes of such a pane are collected until they fill a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). This
   applies to panes that printed at least an eighth of the average in the last `WINDOW`; panes that print less are not
   delayed.
+* While there are many reads, the output of a pane that is not followed live, of which only whole turns count, is
+  collected for `DEFERRED` (`Renderable.is_patient`): of several snapshots of its screen, one is looked at.
 * A turn lasts about a millisecond: several times as many bytes of plain lines as of a repainted screen.
 * The division of bytes into turns does not affect the events (`delta.stream`).
 """
@@ -40,6 +42,8 @@ SLICE = 0.002
 """Seconds of rendering after which the event loop runs other tasks."""
 PATIENCE = 0.01
 """The most seconds for which the bytes of a pane are collected."""
+DEFERRED = 0.12
+"""The most seconds for which the bytes of a patient pane are collected while many panes are read."""
 WINDOW = 0.05
 """Seconds over which the output of each pane is counted."""
 LULL = 0.5
@@ -105,6 +109,9 @@ class Renderable(Protocol):
     urgency: float
     """For how many seconds reading may not pause after its next output (`panes.reading_pace`)."""
 
+    is_patient: bool
+    """Whether its next output may wait for a tenth of a second."""
+
     @property
     def waits(self) -> bool:
         """Whether bytes wait."""
@@ -143,11 +150,15 @@ class RenderScheduler(Generic[Pane]):
         self._flooding: deque[Pane] = deque()
         self._collecting: dict[Pane, float] = {}
         """The loop times at which panes get a turn although their bytes do not fill it, in order."""
+        self._deferred: dict[Pane, None] = {}
+        """The patient panes, which all get their turns at the same time: one wake serves several panes."""
+        self._deferred_until = 0.0
         self._streaming: frozenset[Pane] = frozenset()
         self._printed: dict[Pane, int] = {}
         self._window_ends = 0.0
         self._turn: asyncio.Handle | None = None
         self._collected: asyncio.TimerHandle | None = None
+        self._ends_deferring: asyncio.TimerHandle | None = None
         self._held = False
         self._just_read = False
         self._read_at = 0.0
@@ -169,13 +180,18 @@ class RenderScheduler(Generic[Pane]):
         """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
         self._printed[pane] = self._printed.get(pane, 0) + size
         self._pace.note(size, read_at, urgency=pane.urgency)
-        if first and pane in self._streaming:
+        if first and pane.is_patient and self._pace.is_often:
+            if not self._deferred:
+                self._deferred_until = read_at + DEFERRED
+            self._deferred[pane] = None
+        elif first and pane in self._streaming:
             self._collecting.pop(pane, None)
             self._collecting[pane] = read_at + PATIENCE
         elif first:
             self._sparse.append(pane)
-        elif pane in self._collecting and pane.waiting >= pane.turn:
-            del self._collecting[pane]
+        elif pane.waiting >= pane.turn and (pane in self._collecting or pane in self._deferred):
+            self._collecting.pop(pane, None)
+            self._deferred.pop(pane, None)
             self._flooding.append(pane)
         self._read_at = read_at
         self.waiting += size
@@ -219,9 +235,10 @@ class RenderScheduler(Generic[Pane]):
 
     def close(self) -> None:
         """Render no more."""
-        for handle in (self._turn, self._collected):
+        for handle in (self._turn, self._collected, self._ends_deferring):
             if handle is not None:
                 handle.cancel()
+        self._deferred.clear()
         self._sparse.clear()
         self._flooding.clear()
         self._collecting.clear()
@@ -252,6 +269,7 @@ class RenderScheduler(Generic[Pane]):
         if now >= self._window_ends:
             self._count(now)
         self._end_collecting(now)
+        self._end_deferring(now)
         while self._sparse or self._flooding:
             pane = (self._sparse or self._flooding).popleft()
             waited, began = pane.waiting, now
@@ -266,6 +284,8 @@ class RenderScheduler(Generic[Pane]):
         self._turn = self._loop.call_soon(self._render) if more else None
         if self._collecting and not more and self._collected is None:
             self._collected = self._loop.call_at(next(iter(self._collecting.values())), self._render_collected)
+        if self._deferred and not more and self._ends_deferring is None:
+            self._ends_deferring = self._loop.call_at(self._deferred_until, self._render_deferred)
 
     def _count(self, now: float) -> None:
         """A window ends: who printed their share in it streams, where many did."""
@@ -287,6 +307,20 @@ class RenderScheduler(Generic[Pane]):
                 break
             del self._collecting[pane]
             self._flooding.append(pane)
+
+    def _end_deferring(self, now: float) -> None:
+        """Give their turns to the patient panes if it is time, or if the next read would be too late."""
+        if self._deferred and (self._held or now + self._pace.pause / 2 >= self._deferred_until):
+            self._sparse.extend(self._deferred)
+            self._deferred.clear()
+            if self._ends_deferring is not None:
+                self._ends_deferring.cancel()
+                self._ends_deferring = None
+
+    def _render_deferred(self) -> None:
+        self._ends_deferring = None
+        if self._turn is None:
+            self._render()
 
     def _render_collected(self) -> None:
         self._collected = None

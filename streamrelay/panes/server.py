@@ -20,7 +20,7 @@ from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.close_errors import closing_error
 from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
-from streamrelay.panes.listeners import Listener
+from streamrelay.panes.listeners import Follows, Listener, always, never
 from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog, last_events
 from streamrelay.panes.pipeline import PanePipeline
@@ -167,14 +167,15 @@ class Server:
         return [exact[target] if target in exact else await self.find(target) for target in targets]
 
     @asynccontextmanager
-    async def watch(self, *targets: str, queue: int = MAX_QUEUE) -> AsyncIterator[Subscription]:
+    async def watch(self, *targets: str, queue: int = MAX_QUEUE, live: bool = True) -> AsyncIterator[Subscription]:
         """Subscribe to the programs in `targets` from here on; without targets, to this pane.
 
         A session or window as target means its active pane. If the server ends and a new one has the same session or
         window within a few seconds, the subscription continues with the active pane there. `queue` limits the waiting
-        events. Raises PaneGone for a remaining pane whose program has ended.
+        events. Without `live`, there are no `live` and `retracted` events, and busy agents are read less often, which
+        takes less processor time. Raises PaneGone for a remaining pane whose program has ended.
         """
-        async with self._watch(targets, queue) as subscription:
+        async with self._watch(targets, queue, live=live) as subscription:
             yield subscription
 
     @asynccontextmanager
@@ -198,39 +199,47 @@ class Server:
 
     @asynccontextmanager
     async def _watch(
-        self, targets: Sequence[str], queue: int, record_input: InputRecorder | None = None
+        self, targets: Sequence[str], queue: int, record_input: InputRecorder | None = None, *, live: bool = True
     ) -> AsyncIterator[Subscription]:
         found = await self._find_all(targets)
         infos = {info.pane: info for info in found}
         for info in infos.values():
             if info.dead:
                 raise PaneGone(f"the program in pane {info.pane} has ended", data={"pane": info.pane})
-        subscription = self._subscription(infos, queue)
+        subscription = self._subscription(infos, queue, live=live)
         named = {
             info.pane: _exactly(target, info) for info, target in zip(found, targets, strict=False) if "%" not in target
         }
         async with ReconnectingPanes(
-            self._attachments, subscription, named, find=self._find, running=self._running, pid=self.info.pid
+            self._attachments,
+            subscription,
+            named,
+            find=self._find,
+            running=self._running,
+            pid=self.info.pid,
+            follows=always if live else never,
         ) as watching:
             await watching.begin(infos.values(), record_input)
             yield subscription
 
-    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int) -> Subscription:
+    def _subscription(self, infos: Mapping[str, PaneInfo], queue: int, *, live: bool) -> Subscription:
         """Return the subscription to panes, by id, that `watch` yields."""
-        return Subscription(infos, size=queue)
+        return Subscription(infos, size=queue, live=live)
 
     @asynccontextmanager
-    async def listen(self, pane: str, listener: Listener, log: PaneLog | None = None) -> AsyncIterator[PanePipeline]:
+    async def listen(
+        self, pane: str, listener: Listener, log: PaneLog | None = None, follows: Follows = never
+    ) -> AsyncIterator[PanePipeline]:
         """Pass the events of a pane to `listener` as they come, without a queue, inside the context.
 
-        The entries of `log` are replayed first, then the output since then follows. With a log, raises UsageError for a
-        pane that this server watches already. Raises TargetNotFound for an unknown pane, and PaneGone for a pane whose
-        program has ended.
+        Live text may come late while `follows` returns False. The entries of `log` are replayed first, then the output
+        since then follows. With a log, raises UsageError for a pane that this server watches already. Raises
+        TargetNotFound for an unknown pane, and PaneGone for a pane whose program has ended.
         """
         info = await self._find(pane)
         if info.dead:
             raise PaneGone(f"the program in pane {pane} has ended", data={"pane": pane})
-        [pipeline] = await self._attachments.watch([info], listener, log=log)
+        [pipeline] = await self._attachments.watch([info], listener, log=log, follows=follows)
         try:
             yield pipeline
         finally:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable
 
 from streamrelay.batch import Batch, Lines, Part, size_of
-from streamrelay.events import Event, Gap, PaneClosed
+from streamrelay.events import Event, Gap, Live, PaneClosed, Retracted
 
 MAX_QUEUE = 100_000
 
@@ -17,7 +17,9 @@ MAX_QUEUE = 100_000
 class Subscription:
     """An async iterator over the events of some panes."""
 
-    def __init__(self, panes: Iterable[str], *, size: int = MAX_QUEUE) -> None:
+    def __init__(self, panes: Iterable[str], *, size: int = MAX_QUEUE, live: bool = True) -> None:
+        """Queue at most `size` events of panes, with live text only if `live` is set."""
+        self._live = live
         self.panes = tuple(panes)
         self._open_panes = set(self.panes)
         self._queue: deque[Part] = deque()
@@ -72,6 +74,8 @@ class Subscription:
         self._filled.set()
 
     def _take(self, part: Part) -> None:
+        if not self._live and isinstance(part, Live | Retracted):
+            return
         size, room = size_of(part), self._size - self._waiting
         if size > room and not isinstance(part, PaneClosed):
             if room <= 0 or not isinstance(part, Lines):

@@ -69,8 +69,12 @@ class ParticipantPane:
         report: Callable[[Progress], None],
         lose: Callable[["ParticipantPane", BaseException], None],
         memory: StreamProgress | None = None,
+        shows: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Take a pane; raises ShellRefused for a shell unless `typing.allow_shell` is set."""
+        """Take a pane; raises ShellRefused for a shell unless `typing.allow_shell` is set.
+
+        `shows(pane)` tells whether live text of the pane is shown to people now.
+        """
         typing.check([info])
         self.info = info
         self.gone = asyncio.Event()
@@ -78,6 +82,7 @@ class ParticipantPane:
         self.heard = 0
         """The number of events that the stream has produced."""
         self._memory = memory
+        self._shows = shows
         self._early: list[Event] | None = []
         self._server = server
         self._typing = typing
@@ -117,7 +122,12 @@ class ParticipantPane:
         try:
             self._entered.enter_context(only_writer(self._server.info, self.info.pane, self._typing.writer))
             pipeline = await self._entered.enter_async_context(
-                self._server.listen(self.info.pane, self._take, None if self._memory is None else self._memory.log)
+                self._server.listen(
+                    self.info.pane,
+                    self._take,
+                    None if self._memory is None else self._memory.log,
+                    follows=lambda: self._shows(self.info.pane),
+                )
             )
             self._pipeline = pipeline
             self._writer = self._new_writer()

@@ -74,8 +74,13 @@ class RelayRunner:
         labels: Mapping[str, str] | None = None,
         keeper: StepStore | None = None,
         stays: Callable[[str], bool] = lambda _: False,
+        shows: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """Take an engine and its panes' labels; `stays(pane)` tells whether a pane outlives a change of program."""
+        """Take an engine and its panes' labels.
+
+        `stays(pane)` tells whether a pane outlives a change of program, `shows(pane)` whether live text of it is shown
+        to people now.
+        """
         self.counts = RelayCounts()
         self.error: StreamrelayError | None = None
         """The error that ended the run; None after a normal end."""
@@ -87,6 +92,7 @@ class RelayRunner:
         self._typing = typing
         self._keeper = keeper
         self._stays = stays
+        self._shows = shows
         self._participants: dict[str, ParticipantPane] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._inbox: deque[_Item] = deque()
@@ -122,6 +128,7 @@ class RelayRunner:
             report=self._report,
             lose=self._lose,
             memory=memory,
+            shows=self._shows,
         )
         await participant.open()
         self._participants[info.pane] = participant

@@ -151,6 +151,7 @@ class Core:
             typing=TypingOptions(outbox=self.outbox, writer=self.writer),
             keeper=keeper,
             stays=self._stays,
+            shows=self.provisional.is_viewed,
         )
         self._entered.callback(self._kept.close)
         self._entered.callback(self.feed.close)

@@ -5,6 +5,7 @@ the height of the screens limits the number of lines.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator
 
 from streamrelay.events import Event, Live, PaneClosed, PaneOpened, Retracted, Text
@@ -16,7 +17,12 @@ class LiveLines:
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, str]] = {}
         self._changed: dict[str, asyncio.Event] = {}
+        self._viewers = Counter[str]()
         self._closed = False
+
+    def is_viewed(self, pane: str) -> bool:
+        """Return whether anybody views the lines of a pane now."""
+        return self._viewers[pane] > 0
 
     def take(self, event: Event) -> None:
         """Take an event of a pane."""
@@ -46,12 +52,18 @@ class LiveLines:
 
     async def lines(self, pane: str) -> AsyncGenerator[list[str], None]:
         """Yield the lines of a pane from top to bottom, now and after every change."""
-        while not self._closed:
-            changed = self._changed.setdefault(pane, asyncio.Event())
-            lines = self._lines.get(pane, {})
-            yield [lines[number] for number in sorted(lines)]
-            if not self._closed:
-                await changed.wait()
+        self._viewers[pane] += 1
+        try:
+            while not self._closed:
+                changed = self._changed.setdefault(pane, asyncio.Event())
+                lines = self._lines.get(pane, {})
+                yield [lines[number] for number in sorted(lines)]
+                if not self._closed:
+                    await changed.wait()
+        finally:
+            self._viewers[pane] -= 1
+            if not self._viewers[pane]:
+                del self._viewers[pane]
 
     def _wake(self, pane: str) -> None:
         if (changed := self._changed.pop(pane, None)) is not None:

@@ -186,3 +186,12 @@ def test_a_synchronized_update_is_not_waited_for_after_a_rest() -> None:
     assert rests_at(cutter, UPDATE + b"half", 1.0) == 1.0 + MAX_UPDATE
     cutter.settle()
     assert rests_at(cutter, b" a snapshot", 2.0) == 2.0 + SETTLE
+
+
+def test_a_program_ends_snapshots_once_it_has_ended_one_on_this_screen() -> None:
+    cutter = FrameCutter()
+    told = []
+    for read in (b"\x1b[?2026h\x1b[2;2Hone", b"\x1b[?2026l", b"two", b"\x1b[?1049h"):
+        assert [*cutter.pieces(read)]
+        told.append(cutter.ends_snapshots)
+    assert told == [False, True, True, False]

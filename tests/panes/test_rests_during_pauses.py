@@ -8,7 +8,8 @@ from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.inputs import Input, Output, Waited
 from streamrelay.delta.profiles import Profile
 from streamrelay.panes.inventory import PaneInfo
-from streamrelay.panes.live import UNSEEN
+from streamrelay.panes.listeners import never
+from streamrelay.panes.live import TYPING, UNSEEN
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.reading_pace import PAUSE, READ_LINES, READ_SNAPSHOT
 from streamrelay.panes.scheduler import RenderScheduler
@@ -124,3 +125,40 @@ async def test_printed_lines_end_the_pauses_unless_an_agent_answers(server, is_a
     pane.output(f"{printed}one line\r\n".encode(), server.time)
     server.rendering.take_turns()
     assert pane.urgency == urgency
+
+
+AGENT = (
+    "\x1b[?2004h\x1b[?25l\x1b[H" + "─" * 80 + "\r\n❯ \r\n" + "─" * 80 + "\x1b[?25h\x1b[2;3H"
+)  # fmt: skip
+"""A program that shows its composer on the main screen."""
+
+
+@pytest.mark.requirement("DEL-05")
+async def test_only_an_agent_whose_live_text_nobody_follows_is_patient_and_not_while_it_is_typed_into(server):
+    pane = PanePipeline(INFO, rendering=server.rendering)
+    pane.seed(BLANK)
+    shows = [False]
+
+    async def read(text: str) -> bool:
+        server.time += SETTLE + 0.001
+        pane.output(text.encode(), server.time)
+        server.rendering.take_turns()
+        await server.read(server.other, after=SETTLE + 0.001)
+        pane.catch_up()
+        return pane.is_patient
+
+    assert not await read("a line\r\n")
+    pane.add_listener(lambda _: None, never)
+    assert await read(AGENT)
+    pane.add_listener(lambda _: None, lambda: shows[0])
+    assert await read("\x1b[2;3Ha")
+    shows[0] = True
+    assert not await read("\x1b[2;3Hb")
+    shows[0] = False
+    assert await read("\x1b[2;3H ")
+    pane.inject("m1", "hello")
+    assert not pane.is_patient
+    assert not await read("\x1b[2;3Hhello")
+    server.time += TYPING
+    assert await read("\x1b[2;3Hhello")
+    assert not await read("\x1b[?1049h\x1b[Hpicture")

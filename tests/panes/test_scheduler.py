@@ -16,6 +16,7 @@ class Pane:
         self.name = name
         self.turn = TURN
         self.urgency = 1.0
+        self.is_patient = False
         self._stage = stage
         self._waiting: deque[int] = deque()
         self.fails = False
@@ -269,6 +270,68 @@ async def test_after_the_end_nothing_is_rendered(stage):
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert stage.turns == before
+
+
+async def get_busy(stage: Stage) -> None:
+    """Read often of the other pane, until reading pauses."""
+    stage.other.urgency = stage.idle.urgency = 0.0
+    while not stage.scheduler.pause:
+        stage.clock += scheduler.WINDOW / 20
+        stage.other.put(1)
+        stage.scheduler.take_turns()
+        await asyncio.sleep(0)
+    stage.turns.clear()
+
+
+async def test_patient_panes_get_one_turn_together_when_they_have_waited(stage):
+    await get_busy(stage)
+    stage.idle.is_patient = stage.flood.is_patient = True
+    began = stage.clock
+    while not {"idle", "flood"} & set(stage.turns):
+        stage.idle.put(1)
+        stage.flood.put(1)
+        stage.other.put(1)
+        stage.scheduler.take_turns()
+        last, stage.clock = stage.clock, max(stage.clock, stage.scheduler.next_read)
+    assert scheduler.DEFERRED / 2 < last - began <= scheduler.DEFERRED + 0.01
+    assert stage.turns.count("other") > 2
+    stage.turns.clear()
+    await stage.until_done()
+    assert set(stage.turns) == {"idle", "flood"}
+
+
+async def test_a_patient_pane_waits_no_longer_although_nothing_more_is_read(stage):
+    await get_busy(stage)
+    stage.idle.is_patient = True
+    stage.idle.put(1)
+    stage.scheduler.take_turns()
+    await asyncio.sleep(0)
+    assert stage.turns == []
+    stage.clock += scheduler.DEFERRED
+    await stage.until_done()
+    assert stage.turns == ["idle"]
+
+
+async def test_a_patient_pane_waits_neither_with_a_full_turn_nor_while_few_are_read(stage):
+    stage.idle.is_patient = True
+    stage.idle.put(1)
+    stage.scheduler.take_turns()
+    assert stage.turns == ["idle"]
+    await get_busy(stage)
+    stage.idle.put(1)
+    stage.idle.put(TURN)
+    stage.scheduler.take_turns()
+    await stage.until_done()
+    assert stage.turns == ["idle", "idle"]
+
+
+async def test_patient_panes_do_not_wait_while_reading_is_held(stage):
+    await get_busy(stage)
+    stage.idle.is_patient = True
+    stage.idle.put(1)
+    stage.flood.put(LIMIT)
+    stage.scheduler.take_turns()
+    assert "idle" in stage.turns
 
 
 async def test_while_reading_pauses_time_is_known_until_the_last_read(stage):

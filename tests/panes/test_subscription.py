@@ -3,7 +3,7 @@
 import asyncio
 
 from streamrelay.batch import Batch, Lines
-from streamrelay.events import Event, Gap, PaneClosed, Text
+from streamrelay.events import Event, Gap, Live, PaneClosed, Retracted, Text
 from streamrelay.panes.subscription import Subscription
 
 
@@ -87,3 +87,11 @@ async def test_what_was_taken_apart_is_forgotten_with_the_rest_when_a_subscripti
     await anext(stream)
     stream.close()
     assert [event async for event in stream] == []
+
+
+async def test_without_live_text_its_events_are_left_out_and_not_numbered() -> None:
+    stream = Subscription(["%1"], live=False)
+    stream.publish(Batch([Live(text="on", line=1), Text("one", "program", line=1), Retracted(line=2)]))
+    stream.publish(Batch([PaneClosed(reason="pane_gone", pane="%1")]))
+    events = [event async for event in stream]
+    assert [(event.seq, type(event)) for event in events] == [(1, Text), (2, PaneClosed)]

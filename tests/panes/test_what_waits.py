@@ -17,6 +17,7 @@ class Pane:
 
     turn = TURN
     urgency = 0.0
+    is_patient = False
 
     def __init__(self, taken: Callable[[int], None]) -> None:
         self.waiting = 0

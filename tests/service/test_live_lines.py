@@ -60,3 +60,16 @@ async def test_its_end_lets_everybody_go() -> None:
     provisional.close()
     assert await asyncio.wait_for(asyncio.gather(*waiting), 10) == [None] * 3
     assert [one async for one in provisional.lines("%1")] == []
+
+
+async def test_a_pane_is_viewed_from_the_first_look_of_anybody_to_the_end_of_the_last() -> None:
+    provisional = LiveLines()
+    one, other = provisional.lines("%1"), provisional.lines("%1")
+    assert not provisional.is_viewed("%1")
+    await seen(one)
+    await seen(other)
+    await one.aclose()
+    assert provisional.is_viewed("%1")
+    assert not provisional.is_viewed("%2")
+    await other.aclose()
+    assert not provisional.is_viewed("%1")

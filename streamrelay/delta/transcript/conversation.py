@@ -95,6 +95,11 @@ class Conversation:
         return self._document.painted_over.paragraphs()
 
     @property
+    def has_window(self) -> bool:
+        """Whether the program shows its transcript in a window of its own on the main screen, where rows are lost."""
+        return self._document.has_window
+
+    @property
     def outstanding(self) -> Set[str | None]:
         """The messages that the transcript is to show."""
         return {sent.message_id for sent in self._sent if not sent.abandoned}

@@ -226,6 +226,11 @@ class Document:
         return [*self._above, *self._screen[self._pinned :]]
 
     @property
+    def has_window(self) -> bool:
+        """Whether rows leave a window of the program's own on the main screen (see `Viewport`)."""
+        return self._viewport.is_window
+
+    @property
     def columns(self) -> int:
         """How many columns the document has: those of the screen, without a panel beside it."""
         return self._engine.columns if self._edge is None else self._edge
