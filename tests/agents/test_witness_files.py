@@ -169,8 +169,14 @@ def test_two_claudes_in_one_folder_each_have_their_own_transcript(tmp_path: Path
     assert readers.find_claude([process(home, 4322)]).stem == OTHER
     with pytest.raises(readers.NoRecord, match="several"):
         readers.find_claude([process(home), process(home, 4322)])
-    with pytest.raises(readers.NoRecord, match="no_record"):
+    with pytest.raises(readers.NoRecord, match="keeps_none"):
         readers.find_claude([process(home, 4323)])
+
+
+def test_a_claude_that_has_noted_its_session_may_begin_its_transcript_later(tmp_path: Path) -> None:
+    written(tmp_path / ".claude/sessions/4321.json", {"pid": 4321, "sessionId": SESSION})
+    with pytest.raises(readers.NoRecord, match="no_record"):
+        readers.find_claude([process(tmp_path)])
 
 
 @pytest.mark.parametrize("session", ["../../secret", "", 7, SESSION.upper(), f"{SESSION}/.."])
@@ -188,8 +194,18 @@ def test_the_rollout_that_codex_has_open_is_its_own_but_not_that_of_an_agent_it_
     assert readers.find_codex([process(tmp_path, files=[own, agents, tmp_path / "state.sqlite"])]) == own
     with pytest.raises(readers.NoRecord, match="several"):
         readers.find_codex([process(tmp_path, files=[own, folder / "rollout-3.jsonl"])])
+    with pytest.raises(readers.NoRecord, match="keeps_none"):
+        readers.find_codex([process(tmp_path, files=[tmp_path / "state.sqlite"])])
+
+
+@pytest.mark.parametrize("variable", ["", "CODEX_HOME"])
+def test_a_codex_that_has_files_of_its_folder_open_may_begin_its_rollout_later(tmp_path: Path, variable: str) -> None:
+    folder = tmp_path / "elsewhere" / ".codex"
+    folder.mkdir(parents=True)
+    (tmp_path / ".codex").symlink_to(folder)
+    environment = {variable: str(folder)} if variable else {}
     with pytest.raises(readers.NoRecord, match="no_record"):
-        readers.find_codex([process(tmp_path)])
+        readers.find_codex([process(tmp_path, files=[folder / "state.sqlite"], **environment)])
 
 
 def iso(at: float) -> str:
@@ -361,7 +377,7 @@ def test_why_nothing_is_read_is_said(tmp_path: Path) -> None:
     assert readers.AgentTranscript(list, readers.find_claude, since=0.0).read().reason == "no_process"
     assert (
         readers.AgentTranscript(lambda: [process(tmp_path)], readers.find_claude, since=0.0).read().reason
-        == "no_record"
+        == "keeps_none"
     )
     home = claude_home(tmp_path, (4321, SESSION))
     (home / f".claude/projects/-home-ann-project/{SESSION}.jsonl").chmod(0o622)

@@ -440,6 +440,15 @@ def test_a_turn_waits_for_a_record_that_is_not_there_yet_and_only_once() -> None
     assert waited[1] == 0
 
 
+def test_the_first_answer_of_an_agent_that_keeps_no_record_does_not_wait() -> None:
+    talk = Talk(SILENT[0])
+    open_witness(talk, lag=0.4, under_way=1.5)
+    until_awaited(talk, "It works.")
+    talk.pane.events += talk.pane.stream.apply(WitnessReported(talk.pane.now, "%0", "agent", (), "keeps_none"))
+    assert not talk.pane.stream.awaits_witness
+    assert [event.reason for event in talk.pane.events if isinstance(event, WitnessCompared)] == ["keeps_none"]
+
+
 def test_a_turn_waits_longer_for_a_record_that_was_not_read() -> None:
     talk = Talk(SILENT[0])
     open_witness(talk, lag=0.4, under_way=1.5)

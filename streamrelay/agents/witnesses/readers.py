@@ -10,6 +10,7 @@ screen before it uses any of it.
 """
 
 import functools
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -113,22 +114,28 @@ def _only(paths: Iterable[Path]) -> Path:
     return found[0]
 
 
-# Claude Code records the session of each process in `sessions/PID.json` (seen with 2.1.197).
+# Claude Code records the session of each process in `sessions/PID.json`, when it starts (seen with 2.1.197 and 2.1.332:
+# 0.25 s before to 0.05 s after it paints its composer).
 
 
 def find_claude(processes: Sequence[AgentProcess]) -> Path:
     """Return the transcript of the session that Claude Code records for one of the processes."""
     found = []
+    noted = False
     for process in processes:
         home = process.home("CLAUDE_CONFIG_DIR", ".claude")
         note = {} if home is None else _note(home / "sessions" / f"{process.pid}.json")
         session = note.get("sessionId")
+        noted = noted or bool(note)
         if home is not None and isinstance(session, str) and _SESSION.fullmatch(session):
             found += _named(home / "projects", f"{session}.jsonl")
+    if not noted:
+        raise NoRecord("keeps_none")
     return _only(found)
 
 
-# Codex keeps the rollout of its session open (seen with 0.171.0), and those of the agents that it starts.
+# Codex keeps the rollout of its session open (seen with 0.171.0), and those of the agents that it starts. It opens
+# other files of its folder when it starts, and the rollout with the first message.
 
 
 def find_codex(processes: Sequence[AgentProcess]) -> Path:
@@ -136,7 +143,15 @@ def find_codex(processes: Sequence[AgentProcess]) -> Path:
     rollouts = {path for process in processes for path in process.files if _ROLLOUT.fullmatch(path.name)}
     if len(rollouts) > 1:
         rollouts = {path for path in rollouts if _is_persons(path)}
+    if not rollouts and not any(map(_has_codex_files_open, processes)):
+        raise NoRecord("keeps_none")
     return _only(rollouts)
+
+
+def _has_codex_files_open(process: AgentProcess) -> bool:
+    home = process.home("CODEX_HOME", ".codex")
+    # The paths of open files have no links in them.
+    return home is not None and any(path.is_relative_to(os.path.realpath(home)) for path in process.files)
 
 
 def _is_persons(rollout: Path) -> bool:

@@ -4,7 +4,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from streamrelay.delta.inputs import WitnessPassage
 
-Reason = Literal["", "no_process", "no_record", "several", "not_trusted", "unreadable"]
+Reason = Literal["", "no_process", "no_record", "keeps_none", "several", "not_trusted", "unreadable"]
+"""`no_record`: none is found, or not yet; `keeps_none`: nor has the agent begun what it begins before any record."""
 
 
 class Reading(NamedTuple):
