@@ -198,6 +198,11 @@ class PaneRuntime:
         self._listeners.remove(listener)
 
     @property
+    def is_followed(self) -> bool:
+        """Whether any listener shows live text to people now."""
+        return self._listeners.follow_live
+
+    @property
     def has_listeners(self) -> bool:
         """Whether there are listeners."""
         return bool(self._listeners)
@@ -250,7 +255,7 @@ class PaneRuntime:
         look like lines that it prints, until it rests.
         """
         stream = self._stream
-        is_awaited = self._listeners.follow_live or now <= self._typed_at + TYPING
+        is_awaited = self.is_followed or now <= self._typed_at + TYPING
         self.is_patient = stream.is_patient and not is_awaited
         if not self.paints:
             lines = READ_SNAPSHOT if stream.is_agent else READ_LINES

@@ -43,6 +43,19 @@ async def test_a_shell_is_heard_with_what_runs_there_and_after_it(stage: Stage, 
         await wait_until_async(lambda: not service._core.machine.settings.watched, PATIENCE)
 
 
+async def test_a_session_is_followed_while_somebody_looks_at_its_live_text(stage: Stage) -> None:
+    shell = stage.panes["shell"] = stage.tmux.new_session("shell", ["cat"])
+    async with stage.service() as service:
+        await service.watch(shell, True)
+        pipeline = service._core.server.pipeline(shell)
+        assert not pipeline.is_followed
+        looking = await service.live(shell)
+        assert await anext(looking) == []
+        assert pipeline.is_followed
+        await looking.aclose()
+        assert not pipeline.is_followed
+
+
 async def test_a_link_ends_with_its_program_though_its_pane_is_watched(stage: Stage) -> None:
     ann = stage.panes["Ann"] = stage.tmux.new_session("Ann", ["sh", "-i"])
     stage.start("Bob")
