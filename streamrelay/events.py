@@ -203,8 +203,8 @@ class PaneClosed(Event, tag="pane_closed"):
 class Text(Event, tag="text"):
     """One logical line, without the terminal's soft wraps and without trailing blanks.
 
-    Lines that become final together come in the order of the screen, from top to bottom, even if the program inserted
-    each of them above the one before.
+    Lines that become final together come in the order of the screen, from top to bottom; what was inserted above other
+    lines comes after them.
     """
 
     text: str

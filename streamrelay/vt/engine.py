@@ -160,6 +160,9 @@ class Frame(msgspec.Struct):
     """What the program wrote over rows of the main screen in excursions, in order."""
     returns: tuple[Return, ...] = ()
     """Where carriage returns stopped short of the beginning of a line, for each row the first one."""
+    order: tuple[int, ...] = ()
+    """For each screen line how often lines of the main screen had been pushed down when it got its text: what stands
+    above others with a lower number was inserted there. Empty if nothing ever was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ Rules of tmux that other terminals do not have:
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from streamrelay.vt.engine import Overlay, Restart, Return
 from streamrelay.vt.history import StoredRow
@@ -50,6 +50,8 @@ class Grid:
         """Rows that a program overwrote since then while its cursor was away (excursion.py)."""
         self.returns: dict[int, Return] = {}
         """Carriage returns since then that ended on a continuation row of a wrapped line, by row."""
+        self._pushes = 0
+        """How often lines of the main screen were pushed down."""
 
     def forget(self) -> None:
         """Start a new frame: forget all changes and committed rows up to now."""
@@ -123,6 +125,8 @@ class Grid:
     def scroll_down(self, top: int, bottom: int, style: int = 0, count: int = 1) -> None:
         """Scroll the lines `top` to `bottom` (inclusive) down by `count`; the lowest lines are lost."""
         if bottom > top:
+            if self.saved is None:
+                self._push(self.lines[top : bottom + 1 - count])
             self.end_wrap(top)
             self.lines[top : bottom + 1] = [
                 *(self.blank(style) for _ in range(count)),
@@ -131,6 +135,19 @@ class Grid:
             self.end_wrap(top - 1)
             self.touch(top, bottom)
 
+    def _push(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            if line.cells and (line.pushed is None or line.pushed[1] != line.cells):
+                line.pushed = (self._pushes, line.cells)
+        self._pushes += 1
+
+    def order(self) -> tuple[int, ...]:
+        """Return for each screen line how often lines had been pushed down when it got its text; empty if never."""
+        if not self._pushes:
+            return ()
+        pushed = ((line.pushed, line.cells) for line in self.lines)
+        return tuple(at[0] if at is not None and at[1] == cells else self._pushes for at, cells in pushed)
+
     def move(self, to: int, start: int, count: int, style: int) -> None:
         """Move `count` lines from `start` to `to`; they overwrite lines there and leave empty lines behind."""
         if count <= 0 or to == start:
@@ -138,6 +155,8 @@ class Grid:
         lines = self.lines
         self.end_wrap(to - 1)
         block = lines[start : start + count]
+        if to > start and self.saved is None:
+            self._push(block)
         lines[to : to + count] = block
         for y in range(start, start + count):
             if not to <= y < to + count:

@@ -34,13 +34,15 @@ class Line:
     handed out of the screen is a copy.
     """
 
-    __slots__ = ("cells", "look", "symbols", "wrapped")
+    __slots__ = ("cells", "look", "pushed", "symbols", "wrapped")
 
     def __init__(self, symbols: Symbols, cells: str = "", look: str = "", wrapped: bool = False) -> None:
         self.cells = cells
         self.look = look
         self.wrapped = wrapped
         self.symbols = symbols
+        self.pushed: tuple[int, str] | None = None
+        """How often its grid had pushed lines down when it first did this one with these cells; None if never."""
 
     @property
     def text(self) -> str:

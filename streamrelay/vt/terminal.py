@@ -208,6 +208,7 @@ class Terminal:
             restarts=tuple(grid.restarts),
             overlays=tuple(grid.overlays),
             returns=tuple(grid.returns.values()),
+            order=grid.order(),
         )
         grid.forget()
         return frame

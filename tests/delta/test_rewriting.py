@@ -92,9 +92,28 @@ class Program:
         yield "\r\n"
         self.lines += page
 
+    def logs_on_top(self) -> Iterator[str]:
+        """A log whose newest line is on top."""
+        yield "\x1b[H\x1b[2J"
+        count = self.pick.randint(1, LINES - 2)
+        for _ in range(count):
+            self.lines.append(self.word())
+            yield f"\x1b[H\x1b[L{self.lines[-1]}"
+        yield f"\x1b[{count + 1};1H"
+
+    def inserts_above_a_bar(self) -> Iterator[str]:
+        """Lines that are inserted above a bar, which is rewritten."""
+        yield "bar\r"
+        for state in range(self.pick.randint(1, 2 * LINES)):
+            self.lines.append(self.word())
+            yield f"\x1b[L{self.lines[-1]}\r\n\x1b[2Kbar {state}\r"
+        self.lines.append("bar over")
+        yield "\x1b[2Kbar over\r\n"
+
 
 ACTS: list[Callable[[Program], Iterator[str]]] = [
     Program.prints, Program.rewrites, Program.logs_above_a_bar, Program.watches, Program.reprints, Program.shows_more,
+    Program.logs_on_top, Program.inserts_above_a_bar,
 ]  # fmt: skip
 
 

@@ -121,6 +121,21 @@ def logical(rows: Sequence[LineRow]) -> list[str]:
     return [*lines, "".join(begun)] if begun else lines
 
 
+def first_rows(rows: Sequence[LineRow]) -> list[int]:
+    """Return the index of the first row of each line that `logical` returns."""
+    starts: list[int] = []
+    begun: int | None = None
+    for number, row in enumerate(rows):
+        if row.is_replaced:
+            begun = None
+            continue
+        begun = number if begun is None else begun
+        if not row.wrapped:
+            starts.append(begun)
+            begun = None
+    return starts if begun is None else [*starts, begun]
+
+
 def unfinished(rows: Sequence[LineRow]) -> list[LineRow]:
     """Return the rows at the end of which the line goes on in the row below all of them."""
     start = len(rows)

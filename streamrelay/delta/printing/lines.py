@@ -28,7 +28,15 @@ left out, since on a screen a written blank at the end and an erased cell look t
 
 from typing import Literal, NamedTuple
 
-from streamrelay.delta.printing.line_rows import MAX_LINE_ROWS, LineRow, Overwritten, logical, stripped, unfinished
+from streamrelay.delta.printing.line_rows import (
+    MAX_LINE_ROWS,
+    LineRow,
+    Overwritten,
+    first_rows,
+    logical,
+    stripped,
+    unfinished,
+)
 from streamrelay.delta.printing.page import MAX_LINES, Page
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
@@ -413,8 +421,18 @@ class LineTracker:
         if self._page is None:
             return []
         shown = self._shown(y)
+        new = self._page.say(*shown.stripped())
+        if self._frame.order and new:
+            new = self._as_printed(new, shown)
         self._gone = unfinished(self._gone)
-        return [shown.lines[number] for number in self._page.say(*shown.stripped())]
+        return [shown.lines[number] for number in new]
+
+    def _as_printed(self, numbers: list[int], shown: _Shown) -> list[int]:
+        """Return numbers of lines in the order in which they were printed: some were inserted above others."""
+        order, tail = self._frame.order, len(unfinished(self._gone))
+        above = first_rows([*unfinished(self._gone), *self._line_rows()])
+        first = [-1] * len(shown.gone) + [order[max(0, row - tail)] for row in above[: len(shown.final)]]
+        return sorted(numbers, key=lambda number: first[number])
 
     def _line_rows(self, start: int = 0, stop: int | None = None) -> list[LineRow]:
         """Return screen rows without what was written over them."""
