@@ -1,6 +1,9 @@
 """Profiles, configurations, prompts and agents' records as an attacker leaves them: refused at once, or not read."""
 
+import contextlib
 import os
+import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from streamrelay.agents.files import read_text
 from streamrelay.agents.lanes.inbox import session_inbox
 from streamrelay.agents.patterns import PatternError, compile_pattern
 from streamrelay.agents.transcript_files import is_transcript_of, transcript_files
+from streamrelay.agents.witnesses.database import AgentDatabase
 from streamrelay.agents.witnesses.process import AgentProcess
 from streamrelay.config.files import load
 from streamrelay.config.own_text import MAX_SIZE
@@ -155,3 +159,52 @@ def test_an_agents_configuration_or_record_of_a_session_keeps_no_reader_waiting(
     os.mkfifo(sessions / "7.json")
     process = AgentProcess(7, os.getuid(), 0.0, tmp_path, {"HOME": str(tmp_path)}, frozenset())
     assert session_inbox([process]) is None
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+DATABASES: dict[str, tuple[str, str]] = {
+    "a view without an end": (f"CREATE VIEW message AS {ENDLESS} i AS id, 's' AS session_id, i AS time_created", ""),
+    "a time that is no number": (
+        "CREATE TABLE message (id, session_id, time_created, data)",
+        "INSERT INTO message VALUES ('m', 's', 'then', '{\"role\": \"user\"}')",
+    ),
+    "a message that is a blob": (
+        "CREATE TABLE message (id, session_id, time_created, data)",
+        "INSERT INTO message VALUES (x'00ff', 's', 5, x'00ff')",
+    ),
+    "a message of 100 MB": (
+        "CREATE TABLE message (id, session_id, time_created, data)",
+        "INSERT INTO message VALUES ('m', 's', 5, '{\"role\":\"user\",\"x\":\"' || hex(zeroblob(50000000)) || '\"}')",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.timeout(60)
+def test_a_forged_database_of_an_agent_says_nothing_and_keeps_no_reader_waiting(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "opencode.db"
+    created, filled = DATABASES[kind]
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE session (id, parent_id, directory)")
+        database.execute("CREATE TABLE part (id, message_id, session_id, time_created, data)")
+        database.execute("INSERT INTO session VALUES ('s', NULL, ?)", (str(tmp_path),))
+        database.execute("INSERT INTO part VALUES ('p', 'm', 's', 5, '{\"type\": \"text\", \"text\": \"forged\"}')")
+        database.execute(created)
+        database.execute(filled or "SELECT 1")
+        database.commit()
+    process = AgentProcess(7, os.getuid(), 0.0, tmp_path, {"HOME": str(tmp_path)}, frozenset({path}))
+    tracemalloc.start()
+    try:
+        read = AgentDatabase(lambda: [process], since=0.0).read()
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert read.passages == ()
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_the_place_of_an_agents_database_keeps_no_reader_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    os.mkfifo(path, 0o600)
+    process = AgentProcess(7, os.getuid(), 0.0, tmp_path, {"HOME": str(tmp_path)}, frozenset({path}))
+    assert AgentDatabase(lambda: [process], since=0.0).read().reason == "unreadable"

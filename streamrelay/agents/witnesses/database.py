@@ -7,6 +7,7 @@ the reader accepts a session only if no other session of the folder has new mess
 import contextlib
 import json
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,12 +23,15 @@ MAX_TIME: Final = 0.5
 """The most seconds of one query."""
 MAX_DATA: Final = 400_000
 """The most characters of one part of a message."""
+MAX_MESSAGE: Final = 4_000_000
+"""The most characters of a message without its parts; it can contain the differences of files."""
 _SESSIONS: Final = """
     SELECT DISTINCT message.session_id FROM message JOIN session ON session.id = message.session_id
     WHERE session.directory = ? AND session.parent_id IS NULL AND message.time_created >= ? LIMIT 2
 """
 _MESSAGES: Final = """
     SELECT id, time_created, data FROM message WHERE session_id = ? AND time_created >= ?
+    AND typeof(id) = 'text' AND typeof(time_created) = 'integer' AND length(data) <= ?
     ORDER BY time_created, id LIMIT ?
 """
 _PARTS: Final = """
@@ -54,6 +58,8 @@ class AgentDatabase:
         [(path, folder)] = open_ones
         try:
             status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return Reading(reason="unreadable")
             if status.st_uid != processes[-1].uid or status.st_mode & 0o022:
                 return Reading(reason="not_trusted")
             with contextlib.closing(_connected(path)) as database:
@@ -65,7 +71,7 @@ class AgentDatabase:
             return Reading(reason="unreadable")
 
     def _said(self, database: sqlite3.Connection, session: str) -> Iterator[WitnessPassage]:
-        for number, created, data in database.execute(_MESSAGES, (session, self._since, MAX_MESSAGES)).fetchall():
+        for number, created, data in database.execute(_MESSAGES, (session, self._since, MAX_MESSAGE, MAX_MESSAGES)):
             message = _object(data)
             role = message.get("role")
             time_of = message.get("time")
