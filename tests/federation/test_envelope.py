@@ -122,7 +122,7 @@ def test_what_a_stranger_seals_is_refused_whatever_it_names() -> None:
     forged = seal(made(), stranger)
     assert refusal(forged) == "unknown_key"
     assert refusal({**forged, b"key": fingerprint(KEYS["alpha"].public).encode()}) == "forged"
-    assert refusal(seal(made(sender="delta"), stranger)) == "unknown_peer"
+    assert refusal(seal(made(sender="omega"), stranger)) == "unknown_peer"
     # What beta sealed for alpha does not come back to beta as alpha's word.
     own = seal(made(sender="beta", to="alpha"), ring("beta"))
     assert refusal({**own, b"from": b"alpha", b"to": b"beta", b"key": own[b"for"], b"for": own[b"key"]}) == "forged"
