@@ -189,7 +189,7 @@ def _of_claude(package: str, tui: str) -> Agent:
 def _of_codex(*more: str) -> Agent:
     return Agent(
         _codex(*more), "codex/node_modules/@openai/codex", r"(?m)^\s*› ", _TRUST, _ASKS,
-        pickers=("/model", "/approvals"), clear="/new", escapes=2, resumes=True,
+        pickers=("/model",), clear="/new", escapes=2, resumes=True,
     )  # fmt: skip
 
 

@@ -173,15 +173,15 @@ class Life:
         self._dialogs.append({"kind": kind, "t_shown": shown, "t_answered": answered, "pattern": pattern})
         return True
 
-    async def picker(self, command: str) -> None:
-        """Open a panel by a command, and close it again: some of them take several Escapes."""
+    async def picker(self, command: str, kind: str | None = "picker") -> None:
+        """Open a panel by a command, and close it again; `kind` None is one that asks nothing."""
         await self.quiet(0.8, 4.0)
         await self.type(command)
         await self.quiet(0.8, 4.0)
         shown = time.time()
         await asyncio.sleep(1.2)
         await self.snapshot(command)
-        self._dialogs.append({"kind": "picker", "t_shown": shown, "t_answered": time.time(), "label": command})
+        self._dialogs.append({"kind": kind, "t_shown": shown, "t_answered": time.time(), "label": command})
         escapes = self.agent.escapes + (command in self.agent.nested)
         await self.key(*["Escape"] * escapes, rest=0.7)
         await self.quiet()

@@ -94,7 +94,7 @@ async def _pickers(life: Life) -> None:
     for command in life.agent.pickers:
         await life.picker(command)
     await life.ask("afterpick")
-    await life.picker("/help")
+    await life.picker("/help", None)
     await life.ask("afterhelp")
     await life.type(life.agent.clear)
     await life.quiet(1.5)

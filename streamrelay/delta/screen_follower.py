@@ -34,6 +34,8 @@ class ScreenFollower:
         self._awaited = False
         self._may_continue = False
         self._seeded = False
+        self._was_busy = False
+        """Whether the title said at the attach that the program is at work."""
 
     def seed(self, frame: Frame, title: str = "") -> None:
         """Begin with the screen and title as they are; what a program does may have begun before anybody watched.
@@ -43,6 +45,7 @@ class ScreenFollower:
         cursor of a program that printed a box: that one does not hide it.
         """
         again, self._seeded = self._seeded, True
+        self._was_busy = is_busy(title)
         self.reset(frame)
         self._mode.show(alternate=frame.alternate)
         self._see_composer(frame)
@@ -79,13 +82,18 @@ class ScreenFollower:
     def _see_composer(self, frame: Frame) -> bool:
         row = self.conversation.rows[frame.cursor.y]
         is_seen = self.conversation.is_plain_to_see and (row.strip() or self._cutter.hidden)
-        is_seen = is_seen or self.conversation.is_ready
+        is_seen = is_seen or self.conversation.is_ready or (self._tells_state and self.conversation.is_behind_mark)
         if not is_seen and self.conversation.profile.ready:
             is_seen = self._dialog(self.conversation.rows, (frame.cursor.x, frame.cursor.y)) is not None
         if not is_seen or self._mode.is_followed or not self._mode.see("seen_at_attach"):
             return False
         self._mode.asks_for_paste = self._cutter.moved = True
         return True
+
+    @property
+    def _tells_state(self) -> bool:
+        """Whether the program has told its state, before the attach or since: a line editor does not."""
+        return self._was_busy or self.signals.tell
 
     def reset(self, frame: Frame) -> None:
         """Go on with a screen whose rows have all moved.

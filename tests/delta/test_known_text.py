@@ -102,3 +102,20 @@ def test_what_is_painted_after_an_attach_in_mid_answer_is_no_greeting(
     pane.ends()
     assert pane.said() == said
     assert [event.reason for event in pane.events if isinstance(event, Gap)] == gaps
+
+
+@pytest.mark.requirement("DEL-01")
+def test_an_attach_in_mid_answer_on_the_main_screen_hears_a_program_that_paints() -> None:
+    """Neither its name nor its looks are known, but its title says that it works (codex without alternate screen)."""
+    pane = ScriptedPane(40, 10)
+    rows = (b"> hello", b"", b"* The first half of", b"", b"", b"> ", b"", b"  model: small", b"", b"")
+    title = "\u280b hello"
+    pane.begins(Snapshot(40, 10, rows, (False,) * 10, Cursor(2, 5)), title=title)
+    pane.prints(f"\x1b]2;{title}\x07")
+    for end in range(1, 5):
+        pane.prints(f"\x1b[?25l\x1b[4;3H{' '.join(['a word,'] * end)}\x1b[6;3H\x1b[?25h")
+        pane.rests(0.1)
+    pane.prints("\x1b]2;done\x07")
+    pane.ends()
+    assert pane.said() == ["a word, a word, a word, a word,"]
+    assert [event.reason for event in pane.events if isinstance(event, Gap)] == ["joined"]

@@ -27,6 +27,16 @@ def joined(rows: list[str], width: int) -> list[str]:
             ["a line that fills the", "row and goes on"], ["a line that fills the row and goes on"], id="wrapped"
         ),
         pytest.param(["short", "row"], ["short", "row"], id="the next word would have fitted"),
+        pytest.param(
+            ["a line in front of", "the last word, and goes"],
+            ["a line in front of the last word, and goes"],
+            id="the next word would have filled the row",
+        ),
+        pytest.param(
+            ["a line that ends so.", "A line of its own."],
+            ["a line that ends so.", "A line of its own."],
+            id="a sentence ends there",
+        ),
         pytest.param(["twenty one characters", "", "next"], ["twenty one characters", "", "next"], id="blank row"),
         pytest.param(
             ["- an item that fills it", "  and goes on"], ["- an item that fills it and goes on"], id="hanging"

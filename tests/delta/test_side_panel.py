@@ -70,3 +70,16 @@ def test_a_new_size_is_looked_at_anew() -> None:
     beside.screen.resize(LINES, COLUMNS - 10)
     beside.document.restart(beside.screen.take())
     assert beside.document.columns == COLUMNS - 10
+
+
+def test_a_composer_that_is_drawn_across_the_screen_leaves_no_panel() -> None:
+    """After a resize half a repaint has a narrow transcript, and beside it what is left of a wider one."""
+    beside = Beside(PANEL)
+    beside.shows(["row one"])
+    assert beside.document.columns == EDGE
+    across = Beside([], edge=COLUMNS)
+    across.screen, across.document = beside.screen, beside.document
+    wide = "row one " + "word " * 12
+    across.shows([wide.rstrip()])
+    assert across.document.columns == COLUMNS
+    assert across.document.rows()[0].text == wide.rstrip()

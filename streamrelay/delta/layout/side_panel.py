@@ -21,8 +21,7 @@ def transcript_edge(engine: Engine, texts: Sequence[str]) -> int | None:
     `texts` are the rows of the screen. Most composers reach to its edge: then no cell is looked at.
     """
     columns = engine.columns
-    border = next((y for y in range(len(texts) - 1, -1, -1) if is_border(texts[y])), None)
-    edge = columns if border is None else cells_of(engine.row(border).text.rstrip())
+    edge = _width_of_composer(engine, texts)
     if edge + GUTTER + NARROWEST > columns:
         return None
     every = list(engine.rows(0, engine.lines))
@@ -30,3 +29,17 @@ def transcript_edge(engine: Engine, texts: Sequence[str]) -> int | None:
         return None
     beside = sum(bool(row.columns(edge + GUTTER, columns).strip()) for row in every)
     return edge if beside >= MIN_ROWS else None
+
+
+def stands_beside(engine: Engine, texts: Sequence[str], edge: int) -> bool:
+    """Return whether the transcript still ends at an edge: a composer drawn across it has taken the panel's place.
+
+    Half a repaint after a resize can look like a panel: text of before on the right of a narrower transcript.
+    """
+    return not any(map(is_border, texts)) or _width_of_composer(engine, texts) <= edge
+
+
+def _width_of_composer(engine: Engine, texts: Sequence[str]) -> int:
+    """Return the columns that the last border takes, all of them where there is none."""
+    border = next((y for y in range(len(texts) - 1, -1, -1) if is_border(texts[y])), None)
+    return engine.columns if border is None else cells_of(engine.row(border).text.rstrip())

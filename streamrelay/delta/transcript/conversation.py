@@ -533,6 +533,11 @@ class Conversation:
         return not is_border(row) and bool(self._composer.held.mark)
 
     @property
+    def is_behind_mark(self) -> bool:
+        """Whether the cursor is behind a mark, with rows below it that are no border."""
+        return self.has_mark and any(row.strip() and not is_border(row) for row in self.rows[self._cursor + 1 :])
+
+    @property
     def is_ready(self) -> bool:
         """Whether the cursor is in the empty composer of an agent with a profile, with rows below it."""
         return bool(self.rows) and matches(self.profile.ready, self.rows[self._cursor]) and self.has_rows_below

@@ -24,7 +24,7 @@ from streamrelay.delta.layout.scrolling import (
     says_something,
     scroll_between,
 )
-from streamrelay.delta.layout.side_panel import transcript_edge
+from streamrelay.delta.layout.side_panel import stands_beside, transcript_edge
 from streamrelay.delta.layout.viewport import MessageIn, Viewport
 from streamrelay.delta.transcript.line_joining import right_edge, without_cut_off
 from streamrelay.delta.transcript.painted_over import PaintedOver
@@ -384,11 +384,15 @@ class Document:
             self._seams = [seam for seam in self._seams if seam.position > self._dropped]
 
     def _look_beside(self) -> None:
-        """Leave out a panel that stands beside the transcript from here on."""
-        if not self._alternate or self._edge is not None or self._screen is self._snapshot:
+        """Leave out a panel that stands beside the transcript, for as long as it does."""
+        if not self._alternate or self._screen is self._snapshot:
             return
-        self._edge = transcript_edge(self._engine, [row.text for row in self._screen])
-        if self._edge is not None:
+        was, texts = self._edge, [row.text for row in self._screen]
+        if was is None:
+            self._edge = transcript_edge(self._engine, texts)
+        elif not stands_beside(self._engine, texts, was):
+            self._edge = None
+        if self._edge != was:
             self._screen = self._painted(0, self._engine.lines)
 
     def _painted(self, start: int, stop: int) -> list[PaintedRow]:
