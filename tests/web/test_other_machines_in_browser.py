@@ -14,7 +14,7 @@ from streamrelay.service.api import CreateRelay, Invited, RelayParticipant, Star
 from streamrelay.testing.redis import PrivateRedis
 from streamrelay.testing.waiting import wait_until, wait_until_async
 from streamrelay.web.access import Access
-from tests.federation.homes import Home, two_daemons
+from tests.federation.homes import Home, daemons
 from tests.service.conftest import PATIENCE
 from tests.web.test_circle_in_browser import contributions
 
@@ -24,8 +24,8 @@ HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
 @pytest.fixture
 def homes(private_redis: PrivateRedis, tmp_path: Path) -> Iterator[tuple[Home, Home]]:
-    with two_daemons(tmp_path, private_redis) as both:
-        yield both
+    with daemons(tmp_path, private_redis) as [alpha, beta]:
+        yield alpha, beta
 
 
 async def page_of(home: Home, page: Page) -> None:
