@@ -469,9 +469,12 @@ class DeliveryMachine:
 
     @staticmethod
     def _stands(left: InFlight, look: PaneView) -> bool:
-        """Return whether the composer holds what it showed of a message; if that is unknown, a part of the message."""
+        """Return whether the composer holds what it showed of a message; if that is unknown, all of the message.
+
+        A part of it may be what a person has begun to type.
+        """
         held = draft(look.pane_state, look.profile)
-        return held == left.shown if left.shown else spelling(held) in spelling(left.message.text)
+        return held == left.shown if left.shown else spelling(held) == spelling(left.message.text)
 
     def _is_answering(self, now: float) -> bool:
         """Return whether an answer to a sent message is in progress or still expected."""

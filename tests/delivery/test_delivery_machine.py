@@ -685,7 +685,7 @@ def test_a_text_of_an_earlier_process_that_shows_late_gets_its_enter_when_a_mess
     pane.look(EMPTY, after=MAX_WAIT)
     pane.look(EMPTY, after=RESUMED)
     assert pane.told() == ["unconfirmed text_gone"]
-    pane.look(holding("text of m1"), after=1.0)
+    pane.look(holding("text of m1\nand its second line"), after=1.0)
     assert pane.count(Enter) == 0
     pane.put("m2")
     pane.look(after=0.1)
@@ -694,3 +694,16 @@ def test_a_text_of_an_earlier_process_that_shows_late_gets_its_enter_when_a_mess
     pane.look(EMPTY, after=0.1)
     assert pane.told() == ["unconfirmed text_gone"]
     assert pane.told("m2")[-1] == "pasted"
+
+
+@pytest.mark.requirement("DLV-03a")
+def test_a_word_of_an_earlier_message_that_a_person_types_is_a_draft() -> None:
+    pane = Pane()
+    pane.machine.resume(Message("m1", "text of m1"), pane.now)
+    pane.look(EMPTY, after=MAX_WAIT)
+    pane.look(EMPTY, after=RESUMED)
+    pane.put("m2")
+    for typed in ("t", "te", "text of"):
+        pane.look(holding(typed), after=UNSUBMITTED)
+        assert pane.count(Enter) == 0
+    assert pane.told("m2")[-1] == "queued draft"
