@@ -1,6 +1,6 @@
 """Whole lives of agents with the records that they wrote themselves (tests/corpus/lives), held to figures.
 
-By the screen alone and with the record. What each exception lacks is in docs/decisions/0047.
+By the screen alone and with the record. What each exception lacks is in docs/decisions/0048.
 """
 
 from collections.abc import Iterable
@@ -82,7 +82,7 @@ ALONE = BOTH | {
     "qwen/resizes": Held(lines=0.94),
 }
 WITNESSED = BOTH | {"opencode/resizes": SLOW, "qwen/pickers": Held(lag=0.7)}
-# Noise of which the cause is not traced (docs/decisions/0047).
+# Noise of which the cause is not traced (docs/decisions/0048).
 FAULTY = {"gemini_alternate/turns20"}
 
 
