@@ -159,7 +159,7 @@ def _continues(above: str, below: str, hang: int, width: int) -> bool:
     if _UNSPACED.match(text) or _UNSPACED.match(above[-1]):
         return used + cells_of(text[0]) > width - 1
     needed = used + 1 + cells_of(text.split(maxsplit=1)[0])
-    # Some programs break in front of a word that would have filled the row to its last column (Claude Code 2.1.332).
+    # Some programs break in front of a word that would have filled the row to its last column (decision 48).
     return needed > width or (needed == width and text[0].islower() and not _SENTENCE_END.search(above))
 
 
