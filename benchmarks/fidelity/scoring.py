@@ -154,7 +154,7 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     hits, stretches = _aligned(due, output)
     expected = due
     if truth.broken_off:
-        # What was said of it before it was broken off is neither due nor noise.
+        # The client broke the answer off: its words are not due, and are no noise.
         expected = _words("\n".join(_sources(truth, truth.due_or_broken_off)))
         _, stretches = _aligned(expected, output)
     injected = _words("\n".join(injection.text or "" for injection in truth.injected))

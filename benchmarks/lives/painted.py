@@ -1,4 +1,4 @@
-"""Which lines of the answers a program never painted whole: nobody who reads its screen can know them."""
+"""Which lines of the answers a program never painted whole: a reader of its screen cannot know them."""
 
 import re
 from collections.abc import Sequence

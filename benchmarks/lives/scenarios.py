@@ -109,11 +109,16 @@ async def _compact(life: Life) -> None:
     await _asks(life, "aftercompact", "n33")
 
 
-async def _earlier(life: Life) -> None:
-    for topic in ("harbours", "long150"):
+async def _types(life: Life, *topics: str) -> None:
+    """Type a message for each topic, as a person does, and wait for its answer."""
+    for topic in topics:
         before = life.answered_so_far
         await life.type(f"Before that, tell me of topic:{topic} please.")
         await life.answered(before + 1)
+
+
+async def _earlier(life: Life) -> None:
+    await _types(life, "harbours", "long150")
     await life.quiet(3.0)
 
 
@@ -170,10 +175,7 @@ async def _switched(life: Life) -> None:
 
 
 async def _late_idle_before(life: Life) -> None:
-    for topic in ("unheard", "long150"):
-        before = life.answered_so_far
-        await life.type(f"Nobody listens yet: tell me of topic:{topic} please.")
-        await life.answered(before + 1)
+    await _types(life, "unheard", "long150")
 
 
 async def _late_idle(life: Life) -> None:
@@ -182,9 +184,7 @@ async def _late_idle(life: Life) -> None:
 
 
 async def _late_mid_before(life: Life) -> None:
-    before = life.answered_so_far
-    await life.type("Nobody listens yet: tell me of topic:unheard please.")
-    await life.answered(before + 1)
+    await _types(life, "unheard")
     begun = len(life.model.answers)
     await life.type("And now at length of topic:slow please.")
     await life.answering(begun + 1)

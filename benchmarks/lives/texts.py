@@ -109,7 +109,7 @@ def text_of(topic: str) -> tuple[str, float]:
 
 
 def topic_of(asked: ModelRequest) -> str:
-    """Return the topic of what was said last, or of the last message that has one."""
+    """Return the topic of the last words of the person, or of the last message that has a topic."""
     for said in (asked.said, *reversed(asked.messages)):
         if found := _TOPIC.findall(said):
             return str(found[-1])

@@ -429,10 +429,10 @@ class LineTracker:
 
     def _as_printed(self, numbers: list[int], shown: _Shown) -> list[int]:
         """Return numbers of lines in the order in which they were printed: some were inserted above others."""
-        order, tail = self._frame.order, len(unfinished(self._gone))
-        above = first_rows([*unfinished(self._gone), *self._line_rows()])
-        first = [-1] * len(shown.gone) + [order[max(0, row - tail)] for row in above[: len(shown.final)]]
-        return sorted(numbers, key=lambda number: first[number])
+        order, tail = self._frame.order, unfinished(self._gone)
+        rows = first_rows([*tail, *self._line_rows()])[: len(shown.final)]
+        printed = [-1] * len(shown.gone) + [order[max(0, row - len(tail))] for row in rows]
+        return sorted(numbers, key=lambda number: printed[number])
 
     def _line_rows(self, start: int = 0, stop: int | None = None) -> list[LineRow]:
         """Return screen rows without what was written over them."""
