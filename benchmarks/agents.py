@@ -31,7 +31,7 @@ import msgspec
 
 from benchmarks import measuring
 from benchmarks.agents_reader import WAYS, Observation, ticks
-from benchmarks.measuring import ROOT, Report, Sample, Table, progress
+from benchmarks.measuring import ROOT, Report, Runs, Sample, Table, progress
 from streamrelay.delta.inputs import Output, Pasted
 from streamrelay.recordings import open_recording
 from streamrelay.recordings.model import Recording
@@ -70,6 +70,8 @@ class Figures(msgspec.Struct, frozen=True):
     """The tmux server's CPU minus its CPU without a reader."""
     latency: Sample | None
     """The latency of all recognisable rows of all runs; None for readers that read no text."""
+    runs: Runs | None
+    """The same by run."""
     texts: Sample
 
 
@@ -219,6 +221,7 @@ def _figures(way: str, runs: Sequence[_Run], alone: Sequence[_Run]) -> Figures:
         cpu=Sample.of(run.cpu for run in runs),
         server_cpu=Sample.of(run.server_cpu - idle.server_cpu for run, idle in zip(runs, alone, strict=True)),
         latency=Sample.of(late) if late else None,
+        runs=Runs.of(run.latencies for run in runs) if late else None,
         texts=Sample.of(run.texts for run in runs),
     )
 
@@ -255,7 +258,7 @@ def _table(title: str, figures: Sequence[Figures]) -> Table:
                 row.way,
                 row.cpu.spread(),
                 row.server_cpu.spread(),
-                *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.0f}")),
+                *(("-", "-") if row.runs is None else row.runs.spreads()),
                 f"{row.texts.median:g}" if row.texts.median else "-",
             )
             for row in figures

@@ -14,6 +14,7 @@ No beat is skipped, however late, and beats do not add up their lateness.
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import msgspec
 
 import streamrelay
 from benchmarks import measuring
-from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.measuring import Report, Runs, Sample, Table, progress
 from benchmarks.stage import Stage
 from streamrelay.agents import parse_profile
 from streamrelay.config.settings import HistoryTable, SessionsTable
@@ -45,11 +46,13 @@ _STARTING = 300.0
 
 
 class Lateness(msgspec.Struct, frozen=True):
-    """Milliseconds; see on top."""
+    """Milliseconds, of all runs together and of each; see on top."""
 
     gatherings: int
     late: Sample
     typed: Sample
+    late_runs: Runs
+    typed_runs: Runs
     beats: int
     superseded: int
     """Beats that were not typed before the next one."""
@@ -127,48 +130,47 @@ def _lateness(events: Iterable[AnyEvent], interval: float) -> tuple[list[float],
     return late, typed
 
 
-def _sample(seconds: Iterable[float]) -> Sample:
-    return Sample.of(each * _MILLI for each in seconds)
+def _summed_up(gatherings: int, late: Sequence[Sequence[float]], typed: Sequence[Sequence[float]]) -> Lateness:
+    """Sum up the runs, each with the milliseconds of its beats."""
+    every_late, every_typed = ([*itertools.chain.from_iterable(runs)] for runs in (late, typed))
+    return Lateness(
+        gatherings,
+        Sample.of(every_late),
+        Sample.of(every_typed),
+        Runs.of(late),
+        Runs.of(typed),
+        len(every_late),
+        len(every_late) - len(every_typed),
+    )
 
 
 def measure(arguments: argparse.Namespace) -> Report:
-    """Run everything the options ask for."""
-    late: dict[int, list[float]] = {count: [] for count in arguments.gatherings}
-    typed: dict[int, list[float]] = {count: [] for count in arguments.gatherings}
+    """Run everything the options ask for, one number of gatherings after the other, again in each repetition."""
+    late: dict[int, list[list[float]]] = {count: [] for count in arguments.gatherings}
+    typed: dict[int, list[list[float]]] = {count: [] for count in arguments.gatherings}
     with Stage() as stage:
-        for number in range(arguments.repetitions):
+        for number in range(1, arguments.repetitions + 1):
             for count in arguments.gatherings:
-                progress(f"gathering: {count} at once, {number + 1}")
+                progress(f"gathering: {count} at once, run {number} of {arguments.repetitions}")
                 of_late, of_typed = asyncio.run(_measure(stage, count, arguments))
-                late[count] += of_late
-                typed[count] += of_typed
-        rows = [
-            Lateness(
-                count,
-                _sample(late[count]),
-                _sample(typed[count]),
-                len(late[count]),
-                len(late[count]) - len(typed[count]),
-            )
-            for count in arguments.gatherings
-        ]
+                late[count].append([seconds * _MILLI for seconds in of_late])
+                typed[count].append([seconds * _MILLI for seconds in of_typed])
+        rows = [_summed_up(count, late[count], typed[count]) for count in arguments.gatherings]
         machine = measuring.machine(stage.binary)
     return Report("gathering", machine, {"lateness": rows}, (_table(rows),))
 
 
 def _table(rows: Sequence[Lateness]) -> Table:
     return Table(
-        "Beats, ms: median (lowest-highest), p99",
+        "Beats, ms: median and p99 of the runs (lowest-highest)",
         ("gatherings", "panes", "beats", "late", "p99", "typed after", "p99", "superseded"),
         [
             (
                 str(row.gatherings),
                 str(row.gatherings * (SPEAKERS + 1)),
                 str(row.beats),
-                row.late.spread(),
-                f"{row.late.p99:.1f}",
-                row.typed.spread(),
-                f"{row.typed.p99:.1f}",
+                *row.late_runs.spreads(),
+                *row.typed_runs.spreads(),
                 str(row.superseded),
             )
             for row in rows

@@ -11,6 +11,7 @@ to the writing of the paste command for the other. It contains the rest that clo
 
 import argparse
 import asyncio
+import itertools
 import re
 import sys
 import tempfile
@@ -21,7 +22,7 @@ import msgspec
 
 import streamrelay
 from benchmarks import inputs, measuring
-from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.measuring import Report, Runs, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from benchmarks.stage import ReaderName, Run, Stage
 from streamrelay.events import Event, RelayOpened
@@ -42,6 +43,8 @@ class Printed(msgspec.Struct, frozen=True):
     beside: str
     """What the other pane does: "idle" or "flood"."""
     latency: Sample
+    """The lines of all runs."""
+    runs: Runs
     printed: int
     lost: int
     repeated: int
@@ -51,11 +54,13 @@ class Pasted(msgspec.Struct, frozen=True):
     """Heard to pasted, in milliseconds."""
 
     latency: Sample
+    """The deliveries of all runs."""
+    runs: Runs
     deliveries: int
 
 
 def _summed_up(reader: str, transport: str, beside: str, number: int, runs: Sequence[Run]) -> Printed:
-    latencies: list[float] = []
+    latencies: list[list[float]] = []
     lost = repeated = 0
     for run in runs:
         found = [(at, _PRINTED.fullmatch(text)) for at, pane, texts in run.reading.seen if not pane for text in texts]
@@ -63,8 +68,9 @@ def _summed_up(reader: str, transport: str, beside: str, number: int, runs: Sequ
         different = {match[1] for _, match in ticks}
         lost += number - len(different)
         repeated += len(ticks) - len(different)
-        latencies += [(at - float(match[2])) * _MILLI for at, match in ticks]
-    return Printed(reader, transport, beside, Sample.of(latencies), number * len(runs), lost, repeated)
+        latencies.append([(at - float(match[2])) * _MILLI for at, match in ticks])
+    every = Sample.of(itertools.chain.from_iterable(latencies))
+    return Printed(reader, transport, beside, every, Runs.of(latencies), number * len(runs), lost, repeated)
 
 
 def measure_printed(arguments: argparse.Namespace, stage: Stage) -> list[Printed]:
@@ -89,11 +95,11 @@ def measure_printed(arguments: argparse.Namespace, stage: Stage) -> list[Printed
     return [_summed_up(*kind, arguments.lines, done) for kind, done in runs.items()]
 
 
-async def _relayed(stage: Stage, deliveries: int, log: Path) -> streamrelay.RelaySession:
+async def _relayed(stage: Stage, suffix: str, deliveries: int, log: Path) -> streamrelay.RelaySession:
     participant = [sys.executable, "-m", "streamrelay.testing.participant", "--stay", "--name"]
     rounds = ["--rounds", str(deliveries)]
-    bob = stage.tmux.new_session("Bob", [*participant, "Bob", *rounds])
-    ann = stage.tmux.new_session("Ann", [*participant, "Ann", *rounds, "--log", str(log)])
+    bob = stage.tmux.new_session(f"Bob{suffix}", [*participant, "Bob", *rounds])
+    ann = stage.tmux.new_session(f"Ann{suffix}", [*participant, "Ann", *rounds, "--log", str(log)])
     async with streamrelay.connect(socket_path=stage.tmux.socket_path, tmux=stage.binary) as server:
         pairs = [(name, await server.find(pane)) for name, pane in (("Ann", ann), ("Bob", bob))]
         relay = streamrelay.RelaySession(server, pairs, budget=deliveries)
@@ -110,15 +116,21 @@ async def _relayed(stage: Stage, deliveries: int, log: Path) -> streamrelay.Rela
             await asyncio.to_thread(begin, stage.tmux, ann, log)
     if relay.error is not None or relay.counts.deliveries != deliveries:
         raise RuntimeError(f"the relay ended after {relay.counts.deliveries} deliveries: {relay.error}")
+    for pane in (ann, bob):
+        stage.tmux.run("kill-pane", "-t", pane)
     return relay
 
 
 def measure_pasted(arguments: argparse.Namespace, stage: Stage) -> Pasted:
-    """Let two programs talk to each other."""
-    progress(f"latency: {arguments.deliveries} deliveries through a relay")
-    with tempfile.TemporaryDirectory() as folder:
-        relay = asyncio.run(_relayed(stage, arguments.deliveries, Path(folder) / "said"))
-    return Pasted(Sample.of(seconds * _MILLI for seconds in relay.counts.latencies), relay.counts.deliveries)
+    """Let two programs talk to each other, in each run two new ones."""
+    runs: list[list[float]] = []
+    for number in range(1, arguments.repetitions + 1):
+        progress(f"latency: {arguments.deliveries} deliveries through a relay, run {number} of {arguments.repetitions}")
+        with tempfile.TemporaryDirectory() as folder:
+            relay = asyncio.run(_relayed(stage, f"-{number}", arguments.deliveries, Path(folder) / "said"))
+        runs.append([seconds * _MILLI for seconds in relay.counts.latencies])
+    every = Sample.of(itertools.chain.from_iterable(runs))
+    return Pasted(every, Runs.of(runs), arguments.deliveries * len(runs))
 
 
 def measure(arguments: argparse.Namespace) -> Report:
@@ -142,14 +154,15 @@ def _plot(rows: Sequence[Printed]) -> str:
 
 def _printed_table(rows: Sequence[Printed]) -> Table:
     return Table(
-        "Printed to seen, ms",
+        "Printed to seen, ms; median and p99 of the runs (lowest-highest)",
         ("reader", "transport", "other pane", "median", "p99", "lowest", "highest", "n", "lost", "repeated"),
         [
             (
                 row.reader,
                 row.transport,
                 row.beside,
-                *(f"{value:.2f}" for value in (row.latency.median, row.latency.p99, row.latency.low, row.latency.high)),
+                *row.runs.spreads(2),
+                *(f"{value:.2f}" for value in (row.latency.low, row.latency.high)),
                 str(row.latency.n),
                 str(row.lost),
                 str(row.repeated),
@@ -161,9 +174,9 @@ def _printed_table(rows: Sequence[Printed]) -> Table:
 
 def _pasted_table(pasted: Pasted) -> Table:
     latency = pasted.latency
-    values = (f"{value:.2f}" for value in (latency.median, latency.p99, latency.low, latency.high))
+    values = (*pasted.runs.spreads(2), *(f"{value:.2f}" for value in (latency.low, latency.high)))
     return Table(
-        "Heard to pasted through a relay, ms",
+        "Heard to pasted through a relay, ms; median and p99 of the runs (lowest-highest)",
         ("median", "p99", "lowest", "highest", "n", "of it the burst's rest"),
         [(*values, str(latency.n), f"{BURST_REST * _MILLI:g}")],
     )
@@ -174,7 +187,7 @@ def options() -> argparse.ArgumentParser:
     parser = measuring.options(__doc__, repetitions=5)
     parser.add_argument("--lines", type=int, default=200, help="lines of one run (%(default)s)")
     parser.add_argument("--interval", type=float, default=0.05, help="seconds between two lines (%(default)s)")
-    parser.add_argument("--deliveries", type=int, default=100, help="deliveries of the relay (%(default)s)")
+    parser.add_argument("--deliveries", type=int, default=100, help="deliveries of one run of the relay (%(default)s)")
     parser.add_argument("--transports", nargs="+", choices=["pipes", "cc"], default=["pipes", "cc"])
     return parser
 

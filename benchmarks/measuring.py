@@ -42,6 +42,23 @@ class Sample(msgspec.Struct, frozen=True):
         return f"{self.median:.{digits}f} ({self.low:.{digits}f}-{self.high:.{digits}f})"
 
 
+class Runs(msgspec.Struct, frozen=True):
+    """The median and the p99 of each run of one measurement, summed up over the runs."""
+
+    median: Sample
+    p99: Sample
+
+    @classmethod
+    def of(cls, runs: Iterable[Iterable[float]]) -> Self:
+        """Sum up at least one run that has values; a run without values does not count."""
+        samples = [Sample.of(values) for values in map(list, runs) if values]
+        return cls(Sample.of(one.median for one in samples), Sample.of(one.p99 for one in samples))
+
+    def spreads(self, digits: int = 1) -> tuple[str, str]:
+        """Return both as "median (lowest-highest)" over the runs."""
+        return self.median.spread(digits), self.p99.spread(digits)
+
+
 class Table(msgspec.Struct, frozen=True):
     """Rows for people; the same figures are in the JSON."""
 
@@ -68,6 +85,8 @@ class Report(msgspec.Struct, frozen=True):
     tables: tuple[Table, ...]
     plots: dict[str, str] = {}
     """SVG by the name of its file."""
+    runs: int | None = None
+    """How often each measurement was repeated; None for a part without repetitions."""
 
     def text(self, *, json: bool) -> str:
         """Return what is printed: JSON without the tables, or the tables."""

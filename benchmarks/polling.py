@@ -30,7 +30,7 @@ from typing import Self
 import msgspec
 
 from benchmarks import inputs, measuring
-from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.measuring import Report, Runs, Sample, Table, progress
 from benchmarks.plotting import Panel, bars
 from benchmarks.reading import Reading
 from benchmarks.stage import Stage
@@ -83,6 +83,8 @@ class Heard(msgspec.Struct, frozen=True):
     way: str
     latency: Sample | None
     """The latency of the timed lines of all runs, in milliseconds; None if none was read whole."""
+    runs: Runs | None
+    """The same by run."""
     printed: int
     lost: int
     doubled: int
@@ -103,6 +105,7 @@ class Heard(msgspec.Struct, frozen=True):
         return cls(
             way=way,
             latency=Sample.of(latencies) if latencies else None,
+            runs=Runs.of(run.latencies for run in runs) if latencies else None,
             printed=sum(run.printed for run in runs),
             lost=sum(run.lost for run in runs),
             doubled=sum(run.doubled for run in runs),
@@ -266,7 +269,7 @@ def _table(heard: Sequence[Heard], arguments: argparse.Namespace) -> Table:
         [
             (
                 row.way,
-                *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.1f}")),
+                *(("-", "-") if row.runs is None else row.runs.spreads()),
                 *map(str, (row.printed, row.lost, row.doubled, row.garbled)),
                 row.cpu.spread(2),
                 row.server_cpu.spread(2),

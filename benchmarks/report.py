@@ -5,8 +5,9 @@
 
 The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
 figure. `--quick` uses small sizes, so the spread is wide, and measures only `BRIEF` unless parts are named.
-`--document` renews the part of a file between `<!-- bench: ... -->` and `<!-- end of bench -->`: the figures with which
-docs/benchmarks.md begins.
+`--document` renews the blocks of the measured parts in a file such as docs/benchmarks.md and leaves all others as they
+are. A block of a part begins with the line `<!-- bench: PART -->`, or `<!-- bench: PART, tmux 3.8 -->` for the figures
+of that version, and ends with `<!-- end of bench -->`.
 """
 
 import argparse
@@ -18,7 +19,9 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import msgspec
 
 from benchmarks import measuring
 from benchmarks.latency import Pasted, Printed
@@ -61,7 +64,10 @@ QUICK = {
 PARTS = tuple(name for name in QUICK if importlib.util.find_spec(f"benchmarks.{name}"))
 BRIEF = ("throughput", "latency", "relaying")
 """The parts that `--quick` measures if none is named."""
-_BLOCK = re.compile(r"(<!-- bench: [^\n]*-->\n).*?(<!-- end of bench -->)", re.DOTALL)
+_BLOCK = re.compile(
+    r"^(?P<begin><!-- bench: (?P<part>\w+)(?:, tmux (?P<tmux>\S+))? -->\n).*?^(?P<end><!-- end of bench -->)$",
+    re.DOTALL | re.MULTILINE,
+)
 _WORDS = {"plain": "plain log lines", "sgr": "coloured log lines", "cjk+emoji": "CJK and emoji", "tui": "repaints"}
 
 
@@ -78,7 +84,8 @@ def measure(names: Sequence[str], *, quick: bool) -> dict[str, Report]:
         with measuring.progress_of(number, len(names)):
             part: Part = importlib.import_module(f"benchmarks.{name}")
             options = part.options().parse_args(shlex.split(QUICK[name]) if quick else [])
-            reports[name] = part.measure(options)
+            runs = getattr(options, "repetitions", None)
+            reports[name] = msgspec.structs.replace(part.measure(options), runs=runs)
     return reports
 
 
@@ -105,28 +112,68 @@ def write(folder: Path, page: str, reports: Mapping[str, Report]) -> None:
     (folder / "report.json").write_text(f"[{every}]\n", encoding="utf-8")
 
 
-def summary(reports: Mapping[str, Report]) -> str:
-    """Return the tables of docs/benchmarks.md, of the parts that were run."""
-    parts = [_machine(reports)]
-    if "throughput" in reports:
-        parts.append(_throughput(reports["throughput"].figures["throughput"]).markdown(titled=False))
-    if "latency" in reports:
-        figures = reports["latency"].figures
-        parts += [_latency(figures["printed_to_seen"]).markdown(titled=False), _pasted(figures["heard_to_pasted"])]
-    if "polling" in reports:
-        parts += [_polling(reports["polling"].figures).markdown(titled=False), _compared(reports["polling"].figures)]
-    if "scale" in reports:
-        parts += [table.markdown() for table in reports["scale"].tables]
-    return "\n\n".join(parts)
+class Block(NamedTuple):
+    """A place in a document for the figures of a part; `tmux` is "" for those of any version."""
+
+    part: str
+    tmux: str
 
 
-def _machine(reports: Mapping[str, Report]) -> str:
-    told = {name: value for report in reports.values() for name, value in report.machine.items()}
+def blocks_of(document: str) -> list[Block]:
+    """Return the blocks of a document, in their order."""
+    return [Block(mark["part"], mark["tmux"] or "") for mark in _BLOCK.finditer(document)]
+
+
+def check_document(document: str, named: Collection[str], parts: Collection[str]) -> None:
+    """Raise ValueError if a document has no block for a named part, or none for any part that is to be measured."""
+    there = {block.part for block in blocks_of(document)}
+    if missing := [name for name in named if name not in there]:
+        raise ValueError(f"the document has no block <!-- bench: {missing[0]} --> ... <!-- end of bench -->")
+    if not there & set(parts):
+        raise ValueError("the document has no block <!-- bench: PART --> ... <!-- end of bench --> of these parts")
+
+
+def renewed(document: str, reports: Mapping[str, Report]) -> str:
+    """Return a document with the figures of these reports in the blocks of their parts; the rest stays as it is.
+
+    A block for a version of tmux takes figures of that version only. Such figures go to no other block of the part.
+    """
+    blocks = blocks_of(document)
+
+    def replacement(mark: re.Match[str]) -> str:
+        block = Block(mark["part"], mark["tmux"] or "")
+        if (report := reports.get(block.part)) is None:
+            return mark[0]
+        measured = report.machine.get("tmux", "")
+        own = measured if Block(block.part, measured) in blocks else ""
+        return f"{mark['begin']}\n{document_part(report)}\n\n{mark['end']}" if block.tmux == own else mark[0]
+
+    return _BLOCK.sub(replacement, document)
+
+
+def document_part(report: Report) -> str:
+    """Return what the document shows of a part: where it was measured, then its tables."""
+    match report.benchmark:
+        case "throughput":
+            shown = [CEILING, _throughput(report.figures["throughput"]).markdown(titled=False)]
+        case "latency":
+            printed = _latency(report.figures["printed_to_seen"]).markdown(titled=False)
+            shown = [printed, _pasted(report.figures["heard_to_pasted"])]
+        case "polling":
+            shown = [_compared(report.figures), *(table.markdown(titled=False) for table in report.tables)]
+        case _:
+            shown = [table.markdown() for table in report.tables]
+    return "\n\n".join([_measured(report), *shown])
+
+
+CEILING = "The ceiling is a reader that attaches the same way and throws everything away."
+
+
+def _measured(report: Report) -> str:
+    told = report.machine
     tmux = f", tmux {told['tmux']}" if "tmux" in told else ""
-    return (
-        f"{told['cpus']} cores ({told['system']}){tmux}, Python {told['python']}; medians, lowest and highest in "
-        "brackets.\nThe ceiling is a reader that attaches the same way and throws everything away."
-    )
+    runs = "" if report.runs is None else f"; medians of {report.runs} runs, lowest and highest in brackets"
+    return f"{told['cpus']} cores ({told['system']}){tmux}, Python {told['python']}{runs}."
 
 
 def _throughput(rows: Sequence[Throughput]) -> Table:
@@ -153,8 +200,7 @@ def _latency(rows: Sequence[Printed]) -> Table:
         [
             (
                 f"{names[row.reader]}, {'another pane floods' if row.beside == 'flood' else 'nothing else happens'}",
-                row.latency.spread(2),
-                f"{row.latency.p99:.2f}",
+                *row.runs.spreads(2),
             )
             for row in rows
             if row.transport == first
@@ -163,36 +209,12 @@ def _latency(rows: Sequence[Printed]) -> Table:
 
 
 def _pasted(pasted: Pasted) -> str:
-    latency = pasted.latency
-    return f"Through a relay, from the last line heard to the paste: {latency.spread()} ms (p99 {latency.p99:.1f})."
-
-
-def _polling(rows: Sequence[Heard]) -> Table:
-    return Table(
-        "Polling",
-        ("heard by", "median ms", "p99 ms", "of lines", "lost", "doubled", "garbled", "CPU s"),
-        [
-            (
-                row.way,
-                *(("-", "-") if row.latency is None else (f"{row.latency.median:.1f}", f"{row.latency.p99:.0f}")),
-                *map(str, (row.printed, row.lost, row.doubled, row.garbled)),
-                row.cpu.spread(2),
-            )
-            for row in rows
-        ],
-    )
+    median, p99 = pasted.runs.spreads()
+    return f"Through a relay, from the last line heard to the paste: {median} ms, p99 {p99} ms."
 
 
 def _compared(rows: Sequence[Heard]) -> str:
     return f"Polling once a second with libtmux is {compared(rows)}."
-
-
-def renewed(document: str, block: str) -> str:
-    """Return a document whose generated part is `block`; raises ValueError where it has no such part."""
-    replaced, times = _BLOCK.subn(lambda marks: f"{marks[1]}\n{block}\n\n{marks[2]}", document)
-    if times != 1:
-        raise ValueError("the document has no part between <!-- bench: ... --> and <!-- end of bench -->")
-    return replaced
 
 
 def main() -> int:
@@ -200,22 +222,27 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"default: all of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help=f"small sizes; without PART only {', '.join(BRIEF)}")
     parser.add_argument("--output", type=Path, help="write report.md, its plots and report.json into this folder")
-    parser.add_argument("--document", type=Path, help="renew the generated part of this file")
+    parser.add_argument("--document", type=Path, help="renew the blocks of the measured parts in this file")
     given = parser.parse_args()
     measuring.end_when_told()
     unknown = [name for name in given.parts if name not in PARTS]
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)} (there are {', '.join(PARTS)})")
+    parts = chosen(given.parts, quick=given.quick)
     document = given.document and given.document.read_text(encoding="utf-8")
     if document is not None:
-        renewed(document, "")  # an unsuitable document fails before the measurements, not after an hour
-    reports = measure(chosen(given.parts, quick=given.quick), quick=given.quick)
+        # An unsuitable document fails before the measurements, not after an hour.
+        try:
+            check_document(document, given.parts, parts)
+        except ValueError as error:
+            parser.error(f"{given.document}: {error}")
+    reports = measure(parts, quick=given.quick)
     measuring.progress("")
     page = markdown(reports, quick=given.quick)
     if given.output is not None:
         write(given.output, page, reports)
     if document is not None:
-        given.document.write_text(renewed(document, summary(reports)), encoding="utf-8")
+        given.document.write_text(renewed(document, reports), encoding="utf-8")
     sys.stdout.write(page)
     return 0
 

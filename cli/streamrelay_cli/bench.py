@@ -48,7 +48,9 @@ def bench(
     ] = None,
     document: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Update the generated figures in this file, such as docs/benchmarks.md."),
+        typer.Option(
+            metavar="FILE", help="Update the figures of the measured parts in this file, such as docs/benchmarks.md."
+        ),
     ] = None,
     tmux: TmuxBinary = None,
 ) -> None:

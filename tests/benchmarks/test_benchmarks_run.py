@@ -193,7 +193,7 @@ def test_agents() -> None:
 @pytest.mark.requirement("OPS-02e")
 def test_the_report_of_some_parts(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
-    document.write_text("before\n<!-- bench: written by a run -->\nold\n<!-- end of bench -->\nafter\n")
+    document.write_text("before\n<!-- bench: screen -->\nold\n<!-- end of bench -->\nafter\n")
     output = tmp_path / "report"
     command = [Path(sys.executable).with_name("streamrelay"), "bench", "screen", "--quick", "--output", "report"]
     done = subprocess.run(
@@ -210,7 +210,7 @@ def test_the_report_of_some_parts(tmp_path: Path) -> None:
     assert "1/1 screen" in done.stderr
     assert [report["benchmark"] for report in json.loads((output / "report.json").read_text())] == ["screen"]
     renewed = document.read_text()
-    assert renewed.startswith("before\n<!-- bench: written by a run -->\n")
+    assert renewed.startswith("before\n<!-- bench: screen -->\n")
     assert renewed.endswith("<!-- end of bench -->\nafter\n")
     assert "old" not in renewed
 

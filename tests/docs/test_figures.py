@@ -13,13 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.report import PARTS
+from benchmarks.report import PARTS, blocks_of
 
 ROOT = Path(__file__).parents[2]
 SOURCES = tomllib.loads((Path(__file__).parent / "figures.toml").read_text())
 FIGURE = re.compile(r"[0-9](?:[0-9.,]*[0-9])? ?(?:ms|µs|MB/s|MB|KB|kB|GB|%|times|s|seconds|minutes)\b")
+BENCHMARKS = (ROOT / "docs" / "benchmarks.md").read_text()
+GENERATED = re.compile(
+    r"^<!-- (?:bench: (?P<part>\w+)|(?=fidelity: )).*?^<!-- end of (?:bench|fidelity) -->$", re.DOTALL | re.MULTILINE
+)
 MIN_RUNS = 5
-SPREAD = re.compile(r"\.spread\(|\"lowest\", \"highest\"|\"middle half\"")
+SPREAD = re.compile(r"\.spreads?\(|\"lowest\", \"highest\"|\"middle half\"")
 """How a table tells it: "median (lowest-highest)", or columns of their own."""
 LEFT_OUT = {"docs/requirements.md", "docs/benchmarks.md"}
 """Aims, and the page whose figures go by section."""
@@ -54,11 +58,34 @@ def test_every_line_with_a_figure_says_where_it_comes_from(file: str) -> None:
 
 
 def test_every_section_of_the_benchmarks_with_figures_has_its_parts() -> None:
-    sections = re.split(r"^##+ (.*)$", (ROOT / "docs" / "benchmarks.md").read_text(), flags=re.MULTILINE)
-    with_figures = {name for name, text in zip(sections[1::2], sections[2::2], strict=True) if _has_table(text)}
+    with_figures = {name for name, text in _sections(BENCHMARKS).items() if _has_table(text)}
     assert with_figures - SOURCES["sections"].keys() == set()
-    for name, says in SOURCES["single"].items():
-        assert says in sections[2 * sections[1::2].index(name) + 2], name
+
+
+def test_every_table_of_the_benchmarks_is_written_by_a_part_or_says_why_not() -> None:
+    sections = _sections(BENCHMARKS)
+    for name, parts in SOURCES["sections"].items():
+        written = {block.part for block in blocks_of(sections[name])}
+        assert written <= set(parts.split()), name
+    by_hand = {name for name, text in _sections(GENERATED.sub("", BENCHMARKS)).items() if _has_table(text)}
+    assert by_hand == SOURCES["outside"].keys()
+
+
+def test_every_written_table_is_of_at_least_five_runs() -> None:
+    unrepeated, single = SOURCES["unrepeated"], SOURCES.get("single", {})
+    for block in GENERATED.finditer(BENCHMARKS):
+        part = block["part"] or "fidelity"
+        if part in single:
+            assert single[part] in block[0], f"{part} was measured again: take it out of [single] in figures.toml"
+        elif part not in unrepeated:
+            told = re.search(r"; medians of ([0-9]+) runs, lowest and highest in brackets\.$", block[0], re.MULTILINE)
+            assert told, part
+            assert int(told[1]) >= MIN_RUNS, part
+
+
+def _sections(text: str) -> dict[str, str]:
+    parts = re.split(r"^##+ (.*)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _has_table(text: str) -> bool:
