@@ -3,25 +3,36 @@
 It keeps no state between requests, so a client goes on after a restart of the daemon. It answers only requests whose
 `Host` (and `Origin`, from a browser) is a loopback address, so that a foreign domain that resolves to this machine
 cannot reach it (DNS rebinding).
+
+Most daemons never serve an agent over HTTP, and importing the SDK takes half the time of a start: the first request
+with a token imports it, in a thread.
 """
 
-from contextlib import AsyncExitStack
+import asyncio
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from mcp.server import ServerRequestContext
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from streamrelay.mcp.server import build_server
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.service.interface import Service
+from streamrelay.threads import in_thread
 
-_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-_CALLER = "streamrelay.caller"
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+CALLER = "streamrelay.caller"
+"""The key of a request's scope with the session that calls."""
+
+
+class CreateManager(Protocol):
+    """`streamrelay.mcp.session_manager.create_manager`."""
+
+    def __call__(self, service: Service, *, version: str = "") -> "StreamableHTTPSessionManager":
+        """Return the manager of a service."""
+        ...
 
 
 class HttpEndpoint:
@@ -31,27 +42,24 @@ class HttpEndpoint:
     """
 
     def __init__(self, service: Service, tokens: Tokens, *, version: str = "") -> None:
+        self._service = service
         self._tokens = tokens
-        self._manager = StreamableHTTPSessionManager(
-            build_server(service, _caller, version=version),
-            json_response=True,
-            stateless=True,
-            security_settings=TransportSecuritySettings(
-                allowed_hosts=[pattern for host in _HOSTS for pattern in (host, f"{host}:*")],
-                allowed_origins=[f"http://{pattern}" for host in _HOSTS for pattern in (host, f"{host}:*")],
-            ),
-        )
-        self._entered = AsyncExitStack()
+        self._version = version
+        self._importing: asyncio.Future[CreateManager] | None = None
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._entered = asyncio.Event()
+        self._ended = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        await self._entered.enter_async_context(self._manager.run())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Passing the error to the task group would raise it inside an exception group.
-        await self._entered.aclose()
+        self._ended.set()
+        if self._running is not None:
+            await self._running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -68,10 +76,29 @@ class HttpEndpoint:
             headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
             await JSONResponse(refusal, 401, headers)(scope, receive, send)
             return
-        scope[_CALLER] = session
-        await self._manager.handle_request(scope, receive, send)
+        scope[CALLER] = session
+        manager = await self._started()
+        await manager.handle_request(scope, receive, send)
+
+    async def _started(self) -> "StreamableHTTPSessionManager":
+        """Return the manager; the first call imports and starts it, and others wait for the same one."""
+        if self._importing is None:
+            self._importing = in_thread(_imported, name="streamrelay-mcp-import")
+        create_manager = await asyncio.shield(self._importing)
+        if self._manager is None:
+            self._manager = create_manager(self._service, version=self._version)
+            self._running = asyncio.create_task(self._run(self._manager))
+        await self._entered.wait()
+        return self._manager
+
+    async def _run(self, manager: "StreamableHTTPSessionManager") -> None:
+        # The manager has a task group, which one task must enter and leave.
+        async with manager.run():
+            self._entered.set()
+            await self._ended.wait()
 
 
-async def _caller(context: ServerRequestContext[Any, Any]) -> str:
-    request = context.request
-    return "" if request is None else str(request.scope[_CALLER])
+def _imported() -> "CreateManager":
+    from streamrelay.mcp.session_manager import create_manager
+
+    return create_manager

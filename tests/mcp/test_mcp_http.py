@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -82,3 +84,19 @@ async def test_without_a_sessions_token_nothing_is_answered(service):
         junk = await http.post(address, content=b"\xff{", headers={**allowed, "Content-Type": "application/json"})
         assert 400 <= junk.status_code < 500
     assert service.asked == []
+
+
+async def test_requests_that_come_first_together_are_all_answered(service):
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {TOKENS.issue('s-ann')}",
+    }
+    async with served(service) as address, httpx2.AsyncClient(timeout=PATIENCE) as http:
+        answers = await asyncio.gather(*(http.post(address, json=ask, headers=headers) for _ in range(4)))
+    assert [answer.status_code for answer in answers] == [200] * 4
+
+
+def test_a_daemon_does_not_import_the_sdk_until_an_agent_asks():
+    script = "import sys, streamrelay.daemon.assembly; sys.exit('mcp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 0
