@@ -163,18 +163,21 @@ def test_an_agents_configuration_or_record_of_a_session_keeps_no_reader_waiting(
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 DATABASES: dict[str, tuple[str, str]] = {
-    "a view without an end": (f"CREATE VIEW message AS {ENDLESS} i AS id, 's' AS session_id, i AS time_created", ""),
+    "a view without an end": (
+        f"CREATE VIEW message AS {ENDLESS} i AS id, 's' AS session_id, i AS time_created, i AS time_updated",
+        "",
+    ),
     "a time that is no number": (
-        "CREATE TABLE message (id, session_id, time_created, data)",
-        "INSERT INTO message VALUES ('m', 's', 'then', '{\"role\": \"user\"}')",
+        "CREATE TABLE message (id, session_id, time_created, time_updated, data)",
+        "INSERT INTO message VALUES ('m', 's', 'then', 5, '{\"role\": \"user\"}')",
     ),
     "a message that is a blob": (
-        "CREATE TABLE message (id, session_id, time_created, data)",
-        "INSERT INTO message VALUES (x'00ff', 's', 5, x'00ff')",
+        "CREATE TABLE message (id, session_id, time_created, time_updated, data)",
+        "INSERT INTO message VALUES (x'00ff', 's', 5, 5, x'00ff')",
     ),
     "a message of 100 MB": (
-        "CREATE TABLE message (id, session_id, time_created, data)",
-        "INSERT INTO message VALUES ('m', 's', 5, '{\"role\":\"user\",\"x\":\"' || hex(zeroblob(50000000)) || '\"}')",
+        "CREATE TABLE message (id, session_id, time_created, time_updated, data)",
+        "INSERT INTO message VALUES ('m', 's', 5, 5, '{\"role\":\"user\",\"\":\"' || hex(zeroblob(49999990)) || '\"}')",
     ),
 }
 

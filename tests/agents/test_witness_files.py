@@ -70,6 +70,15 @@ def claude_line(text: str, *, person: bool = False, **more: object) -> dict[str,
     return {"type": role, "isSidechain": False, "message": message, **more}
 
 
+def claude_step(text: str, **more: object) -> dict[str, object]:
+    """A message that calls a tool: its turn goes on."""
+    content = [{"type": "text", "text": text}]
+    return {
+        **claude_line(text, **more),
+        "message": {"role": "assistant", "content": content, "stop_reason": "tool_use"},
+    }
+
+
 # What the lines say
 
 
@@ -360,6 +369,72 @@ def test_what_was_said_before_the_watching_began_is_no_answer(tmp_path: Path) ->
     assert said(record.read()) == [("agent", "of 4321"), ("agent", "new")]
 
 
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        # Watched since: before the message; while the first step ran; behind the tool; when all was over.
+        (999.0, ["asked", "step 1", "step 2", "next", "answer"]),
+        (1_005.0, ["step 1", "step 2", "next", "answer"]),
+        (1_015.0, ["step 1", "step 2", "next", "answer"]),
+        (1_021.0, ["next", "answer"]),
+        (1_031.0, ["answer"]),
+    ],
+)
+def test_an_answer_under_way_when_the_watching_began_is_read_whole(
+    tmp_path: Path, at: float, expected: list[str]
+) -> None:
+    home = claude_home(tmp_path, (4321, SESSION))
+    path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
+    path.unlink()
+    step = claude_step("step 1", timestamp=iso(1_010.0))
+    written(
+        path,
+        claude_line("earlier", person=True, timestamp=iso(900.0)), claude_line("older", timestamp=iso(910.0)),
+        claude_line("asked", person=True, timestamp=iso(1_000.0)), step, claude_line("step 2", timestamp=iso(1_020.0)),
+        claude_line("next", person=True, timestamp=iso(1_030.0)), claude_line("answer", timestamp=iso(1_040.0)),
+    )  # fmt: skip
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=at)
+    assert [text for _, text in said(record.read())] == expected
+    assert said(record.read()) == []
+
+
+def test_an_answer_under_way_is_read_whole_when_its_end_comes_later(tmp_path: Path) -> None:
+    home = claude_home(tmp_path, (4321, SESSION))
+    path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
+    path.unlink()
+    step = claude_step("step 1", timestamp=iso(1_010.0))
+    written(path, claude_line("asked", person=True, timestamp=iso(1_000.0)), step)
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=1_015.0)
+    assert said(record.read()) == []
+    written(path, claude_line("step 2", timestamp=iso(1_020.0)))
+    assert said(record.read()) == [("agent", "step 1"), ("agent", "step 2")]
+
+
+def test_an_answer_that_was_broken_off_before_the_watching_is_not_read_with_a_later_message(tmp_path: Path) -> None:
+    home = claude_home(tmp_path, (4321, SESSION))
+    path = home / f".claude/projects/-home-ann-project/{SESSION}.jsonl"
+    path.unlink()
+    step = claude_step("step 1", timestamp=iso(1_010.0))
+    written(path, step, claude_line("next", person=True, timestamp=iso(1_030.0)))
+    written(path, claude_line("answer", timestamp=iso(1_040.0)))
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=1_015.0)
+    assert said(record.read()) == [("person", "next"), ("agent", "answer")]
+
+
+def test_in_another_file_no_answer_was_under_way(tmp_path: Path) -> None:
+    """An agent that continues a session copies what was said in it."""
+    home = claude_home(tmp_path, (4321, SESSION))
+    record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=1_015.0)
+    record.read()
+    (home / ".claude/sessions/4321.json").unlink()
+    claude_home(home, (4321, OTHER))
+    path = home / f".claude/projects/-home-ann-project/{OTHER}.jsonl"
+    path.unlink()
+    step = claude_step("step 1", timestamp=iso(1_010.0))
+    written(path, step, claude_line("step 2", timestamp=iso(1_020.0)))
+    assert said(record.read()) == [("agent", "step 2")]
+
+
 def test_an_answer_that_is_written_before_its_message_is_read_behind_it(tmp_path: Path) -> None:
     home = claude_home(tmp_path, (4321, SESSION))
     record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=0.0)
@@ -393,10 +468,12 @@ def opencode(tmp_path: Path) -> Path:
     path = tmp_path / "opencode.db"
     with sqlite3.connect(path) as opened:
         opened.execute("CREATE TABLE session (id, parent_id, directory)")
-        opened.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        opened.execute("CREATE TABLE message (id, session_id, time_created, time_updated, data)")
         opened.execute("CREATE TABLE part (id, message_id, session_id, time_created, data)")
         for line in (HERE / "opencode.jsonl").read_text().splitlines():
             table, *values = json.loads(line)
+            if table == "message":
+                values.insert(3, values[2])
             places = ", ".join("?" * len(values))
             opened.execute(f"INSERT INTO {table} VALUES ({places})", values)  # noqa: S608  # the names are the test's
     opened.close()
@@ -416,9 +493,66 @@ def test_two_sessions_in_a_folder_are_not_told_apart(tmp_path: Path) -> None:
     path = opencode(tmp_path)
     with sqlite3.connect(path) as opened:
         opened.execute("INSERT INTO session VALUES ('other', NULL, '/home/ann/project')")
-        opened.execute("INSERT INTO message VALUES ('m', 'other', 1, '{}')")
+        opened.execute("INSERT INTO message VALUES ('m', 'other', 1, 1, '{}')")
     opened.close()
     assert database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=0.0).read().reason == "several"
+
+
+def opencode_message(path: Path, number: str, created: int, completed: int | None, text: str, **more: object) -> None:
+    """Write a message that was changed last when it was completed; a person's is as soon as it is there."""
+    is_persons = completed is None and not more
+    role = "user" if is_persons else "assistant"
+    data = {"role": role, "time": {"created": created, **({"completed": completed} if completed else {})}, **more}
+    with sqlite3.connect(path) as opened:
+        values = (number, "s", created, completed or created, json.dumps(data))
+        opened.execute("INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)", values)
+        part = json.dumps({"type": "text", "text": text})
+        opened.execute("INSERT OR REPLACE INTO part VALUES (?, ?, 's', ?, ?)", (f"p{number}", number, created, part))
+    opened.close()
+
+
+def opencode_session(tmp_path: Path) -> Path:
+    path = tmp_path / "opencode.db"
+    with sqlite3.connect(path) as opened:
+        opened.execute("CREATE TABLE session (id, parent_id, directory)")
+        opened.execute("CREATE TABLE message (id PRIMARY KEY, session_id, time_created, time_updated, data)")
+        opened.execute("CREATE TABLE part (id PRIMARY KEY, message_id, session_id, time_created, data)")
+        opened.execute("INSERT INTO session VALUES ('s', NULL, '/home/ann/project')")
+    opened.close()
+    opencode_message(path, "a", 900_000, None, "earlier")
+    opencode_message(path, "b", 901_000, 910_000, "older", finish="stop")
+    opencode_message(path, "c", 1_000_000, None, "asked")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (999.0, ["asked", "step 1", "step 2"]), (1_005.0, ["step 1", "step 2"]), (1_012.0, ["step 1", "step 2"]),
+        (1_021.0, []),
+    ],
+)  # fmt: skip
+def test_an_answer_in_the_database_that_was_under_way_is_read_whole(
+    tmp_path: Path, at: float, expected: list[str]
+) -> None:
+    path = opencode_session(tmp_path)
+    opencode_message(path, "d", 1_001_000, 1_010_000, "step 1", finish="tool-calls")
+    opencode_message(path, "e", 1_011_000, 1_020_000, "step 2", finish="stop")
+    record = database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=at)
+    assert [text for _, text in said(record.read())] == expected
+    opencode_message(path, "f", 1_030_000, None, "next")
+    opencode_message(path, "g", 1_031_000, 1_040_000, "answer", finish="stop")
+    assert [text for _, text in said(record.read())] == ["next", "answer"]
+
+
+def test_an_answer_that_a_crash_broke_off_keeps_no_later_one_waiting(tmp_path: Path) -> None:
+    path = opencode_session(tmp_path)
+    opencode_message(path, "d", 1_001_000, None, "half", finish="")
+    record = database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=1_005.0)
+    opencode_message(path, "f", 1_030_000, None, "next")
+    assert said(record.read()) == []
+    opencode_message(path, "g", 1_031_000, 1_040_000, "answer", finish="stop")
+    assert said(record.read()) == [("person", "next"), ("agent", "answer")]
 
 
 @pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + b"\xff" * 4096])

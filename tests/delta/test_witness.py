@@ -93,6 +93,36 @@ def test_a_gap_stays_where_the_record_is_not_whole() -> None:
     assert any(passage.kind == "gap" for passage in said.passages)
 
 
+BEGUN = Passage("gap", [], rule="begun_before")
+TAIL = ["of the old mill was a heap of grey", "flour, and the wheel stood still."]
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_an_answer_begun_before_the_watching_is_filled_though_its_first_rows_are_torn(is_asked: bool) -> None:
+    first = f"On the floor {' '.join(TAIL)}"
+    reported = report(f"Part 1.\n\n{first}\n\nPart 3 is here.")
+    screen = answer(BEGUN, TAIL, ["", "Part 3 is here."])
+    heard = witness_of(reported)
+    if not is_asked:
+        # The message came before the watching, too.
+        heard = SecondWitness()
+        heard.open(WitnessOpened(0.0, "%0", "agent", "transcript", lag=0.5, policy="prefer"))
+        heard.hear(WitnessReported(1.0, "%0", "agent", reported.passages[1:]))
+        del screen.passages[0]
+    said = compared(heard, screen)
+    assert lines(said) == ["Part 1.", "", first, "", "Part 3 is here."]
+    assert verdict(said).outcome == "repaired"
+    assert not any(passage.kind == "gap" for passage in said.passages)
+
+
+@pytest.mark.parametrize("torn", [[TAIL[1], TAIL[0]], [TAIL[0], "", TAIL[1]], [TAIL[0], "flour, and the wheel broke."]])
+def test_torn_rows_that_read_otherwise_keep_the_record_out(torn: list[str]) -> None:
+    first = f"On the floor {' '.join(TAIL)}"
+    said = compared(witness_of(report(f"{first}\n\nPart 3 is here.")), answer(BEGUN, torn, ["", "Part 3 is here."]))
+    assert first not in lines(said)
+    assert verdict(said).outcome == "differs"
+
+
 def test_a_line_that_contradicts_the_record_keeps_it_out_of_the_gap() -> None:
     said = compared(
         witness_of(report("Fine so far, yes.\nIt is 43 in all.")),

@@ -48,7 +48,6 @@ BOTH = AIDER | {
     "claude/permission": ASKED,
     "claude_fullscreen/permission": ASKED,
     "codex/permission": ASKED,
-    "codex_inline/late_mid": ATTACHED,
     "codex_inline/permission": ASKED,
     # The last word was cut off in the middle.
     "gemini/interrupt": Held(noise=1),
@@ -58,7 +57,6 @@ BOTH = AIDER | {
     "opencode/compact": SLOW,
     "opencode/drafts": SLOW,
     "opencode/interrupt": SLOW,
-    "opencode/late_mid": ATTACHED,
     # It shows an address twice while it still parses the line.
     "opencode/long400": Held(recall=0.996, noise=48, dup=12, lag=0.7),
     # A refused command stands in its transcript like text; only its style differs.
@@ -67,19 +65,21 @@ BOTH = AIDER | {
     "opencode/queued": SLOW,
     "opencode/turns20": SLOW,
     "qwen/compact": Held(lag=0.8),
-    "qwen/late_mid": ATTACHED,
     "qwen/permission": ASKED,
     "aider/late_mid": ATTACHED,
 }
 ALONE = BOTH | {
     "claude/late_mid": ATTACHED,
     "claude_fullscreen/late_mid": ATTACHED,
+    "codex_inline/late_mid": ATTACHED,
     "codex/resizes": Held(lines=0.76, noise=10, dup=6),
     "gemini_alternate/late_mid": ATTACHED,
+    "opencode/late_mid": ATTACHED,
     "opencode/resizes": Held(lines=0.47, lag=0.9),
+    "qwen/late_mid": ATTACHED,
     "qwen/resizes": Held(lines=0.94),
 }
-WITNESSED = BOTH | {"opencode/resizes": SLOW, "qwen/pickers": Held(lag=0.7)}
+WITNESSED = BOTH | {"opencode/late_mid": Held(lag=1.1), "opencode/resizes": SLOW, "qwen/pickers": Held(lag=0.7)}
 # Gemini CLI took four Enters for new lines: two messages were submitted as one (docs/decisions/0048).
 FAULTY = {"gemini_alternate/turns20"}
 

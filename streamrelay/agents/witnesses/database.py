@@ -1,7 +1,7 @@
 """Reads OpenCode's database of sessions: the passages of the active session of a folder since a time.
 
 OpenCode keeps `opencode.db` open (seen with 1.18.33). From outside, it is unknown which session is on the screen, so
-the reader accepts a session only if no other session of the folder has new messages.
+the reader accepts a session only if no other session of the folder has new or changed messages.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from streamrelay.agents.witnesses.process import AgentProcess
-from streamrelay.agents.witnesses.reading import Reading
+from streamrelay.agents.witnesses.reading import Reading, SinceWatched
 from streamrelay.delta.inputs import WitnessPassage
 
 NAME: Final = "opencode.db"
@@ -27,7 +27,11 @@ MAX_MESSAGE: Final = 4_000_000
 """The most characters of a message without its parts; it can contain the differences of files."""
 _SESSIONS: Final = """
     SELECT DISTINCT message.session_id FROM message JOIN session ON session.id = message.session_id
-    WHERE session.directory = ? AND session.parent_id IS NULL AND message.time_created >= ? LIMIT 2
+    WHERE session.directory = ? AND session.parent_id IS NULL AND message.time_updated >= ? LIMIT 2
+"""
+_EARLIER: Final = """
+    SELECT time_created, data FROM message WHERE session_id = ? AND time_created < ?
+    AND typeof(time_created) = 'integer' AND length(data) <= ? ORDER BY time_created DESC, id DESC LIMIT ?
 """
 _MESSAGES: Final = """
     SELECT id, time_created, data FROM message WHERE session_id = ? AND time_created >= ?
@@ -45,7 +49,10 @@ class AgentDatabase:
     def __init__(self, processes: Callable[[], Sequence[AgentProcess]], *, since: float) -> None:
         self._processes = processes
         self._since = int(since * 1000)
+        """What was created earlier is read already, or is not to be (Unix time in milliseconds)."""
         self._read: dict[str, None] = {}
+        self._watched = SinceWatched(since)
+        self._has_begun = False
 
     def read(self) -> Reading:
         """Return the passages since the last call."""
@@ -66,27 +73,42 @@ class AgentDatabase:
                 sessions = [session for (session,) in database.execute(_SESSIONS, (str(folder), self._since))]
                 if len(sessions) != 1:
                     return Reading(reason="several" if sessions else "")
-                return Reading(tuple(self._said(database, sessions[0])))
+                if not self._has_begun:
+                    self._begin(database, sessions[0])
+                return Reading(tuple(self._watched.pick(self._said(database, sessions[0]))))
         except (sqlite3.Error, OSError):
             return Reading(reason="unreadable")
 
+    def _begin(self, database: sqlite3.Connection, session: str) -> None:
+        """Begin to read at the last message before the watching: the answer to it may be under way."""
+        for created, data in database.execute(_EARLIER, (session, self._since, MAX_MESSAGE, MAX_MESSAGES)):
+            if _object(data).get("role") == "user":
+                self._since = created
+                break
+        self._has_begun = True
+
     def _said(self, database: sqlite3.Connection, session: str) -> Iterator[WitnessPassage]:
-        for number, created, data in database.execute(_MESSAGES, (session, self._since, MAX_MESSAGE, MAX_MESSAGES)):
-            message = _object(data)
-            role = message.get("role")
-            time_of = message.get("time")
-            is_whole = role == "user" or "error" in message or (isinstance(time_of, dict) and "completed" in time_of)
-            if not is_whole:
-                return
+        """Yield what is new, up to a message that is being written."""
+        rows = database.execute(_MESSAGES, (session, self._since, MAX_MESSAGE, MAX_MESSAGES))
+        messages = [(number, created, _object(data)) for number, created, data in rows]
+        last = max((at for at, (_, _, message) in enumerate(messages) if _is_answer(message)), default=-1)
+        for at, (number, created, message) in enumerate(messages):
+            is_answer = _is_answer(message)
+            if message.get("role") != "user" and not is_answer:
+                if at > last:
+                    break
+                # It was broken off, for a later one is whole.
+                continue
             if number in self._read:
                 continue
             texts = [part["text"] for part in self._parts(database, number)]
-            if role == "user" and not texts:
-                return
+            if not is_answer and not texts:
+                break
             self._read[number] = None
             self._since = max(self._since, created - 1)
-            yield from (WitnessPassage("person" if role == "user" else "agent", text, created / 1000) for text in texts)
-            if role == "assistant" and message.get("finish") != "tool-calls":
+            said_at = max(created, _completed(message) or 0) / 1000
+            yield from (WitnessPassage("agent" if is_answer else "person", text, said_at) for text in texts)
+            if is_answer and message.get("finish") != "tool-calls":
                 yield WitnessPassage("end")
         while len(self._read) > 2 * MAX_MESSAGES:
             del self._read[next(iter(self._read))]
@@ -107,6 +129,18 @@ def _connected(path: Path) -> sqlite3.Connection:
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
     return database
+
+
+def _completed(message: dict[str, Any]) -> int | None:
+    """Return when a message was completed (Unix time in milliseconds); None if it is not."""
+    times = message.get("time")
+    completed = times.get("completed") if isinstance(times, dict) else None
+    return completed if isinstance(completed, int) else None
+
+
+def _is_answer(message: dict[str, Any]) -> bool:
+    """Return whether a message is the agent's, and whole."""
+    return message.get("role") == "assistant" and ("error" in message or _completed(message) is not None)
 
 
 def _object(data: object) -> dict[str, Any]:

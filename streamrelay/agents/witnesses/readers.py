@@ -25,7 +25,7 @@ from streamrelay.agents.witnesses.database import AgentDatabase
 from streamrelay.agents.witnesses.growing_file import GrowingFile, NotTrusted
 from streamrelay.agents.witnesses.lines import LineReader
 from streamrelay.agents.witnesses.process import AgentProcess, foreground_processes
-from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason
+from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason, SinceWatched
 from streamrelay.delta.inputs import WitnessPassage
 
 MAX_NOTE: Final = 64 * 1024
@@ -48,7 +48,7 @@ class NoRecord(Exception):
 def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | None:
     """Return the record of the agent in the pane with the first process `pid`; None if its profile has none.
 
-    Passages before `since` (Unix time) are skipped.
+    Passages before `since` (Unix time) are skipped, except those of an answer that is under way then.
     """
     if profile.witness is None:
         return None
@@ -71,6 +71,7 @@ class AgentTranscript:
         self._since = since
         self._file: GrowingFile | None = None
         self._lines = LineReader()
+        self._watched = SinceWatched(since)
 
     def read(self) -> Reading:
         """Return the passages added since the last call."""
@@ -80,6 +81,8 @@ class AgentTranscript:
                 return Reading(reason="no_process")
             path = self._find(processes)
             if self._file is None or self._file.path != path:
+                # In another file nothing was under way when the watching began.
+                self._watched = SinceWatched(self._since, joins=self._file is None)
                 self._file = GrowingFile(path, processes[-1].uid)
                 self._lines = LineReader()
             lines = self._file.read_lines()
@@ -92,7 +95,7 @@ class AgentTranscript:
         except OSError:
             return Reading(reason="unreadable")
         passages = _in_order(passage for line in lines for passage in self._lines.read(line))
-        return Reading(tuple(passage for passage in passages if not 0 < passage.at < self._since))
+        return Reading(tuple(self._watched.pick(passages)))
 
 
 def _in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:

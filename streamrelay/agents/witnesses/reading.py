@@ -1,5 +1,6 @@
-"""The interface of an agent's record, and the result of reading it."""
+"""The interface of an agent's record, the result of reading it, and which of its entries concern a watched pane."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, Protocol
 
 from streamrelay.delta.inputs import WitnessPassage
@@ -20,3 +21,41 @@ class AgentRecord(Protocol):
 
     def read(self) -> Reading:
         """Return the entries added since the last call; never raises."""
+
+
+class SinceWatched:
+    """Passes over what was said before the watching began, except an answer that was under way then.
+
+    Of that answer all is read, so that it can be completed; its message, which came before, is passed over. A passage
+    without a time has that of the one before it.
+    """
+
+    def __init__(self, since: float, *, joins: bool = True) -> None:
+        """Pass over what is older than `since` (Unix time); all of it unless the watching `joins` answers under way."""
+        self._since, self._joins = since, joins
+        self._at = 0.0
+        self._under_way: list[WitnessPassage] = []
+        """What has been said, before the watching, to the last message then."""
+        self._has_ended = False
+
+    def pick(self, passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
+        """Return those of the next passages, in their order, that concern the pane."""
+        picked: list[WitnessPassage] = []
+        for passage in passages:
+            self._at = passage.at or self._at
+            if 0 < self._at < self._since:
+                self._pass_over(passage)
+                continue
+            if passage.speaker == "agent" and not self._has_ended:
+                picked += self._under_way
+            if self._at:
+                self._under_way, self._joins = [], False
+            picked.append(passage)
+        return picked
+
+    def _pass_over(self, passage: WitnessPassage) -> None:
+        if passage.speaker == "person":
+            self._under_way = []
+        elif passage.speaker == "agent" and self._joins:
+            self._under_way.append(passage)
+        self._has_ended = passage.speaker == "end"

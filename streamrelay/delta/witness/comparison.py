@@ -26,6 +26,8 @@ _KINDS: Final[dict[Rule, Kind]] = {
 }  # fmt: skip
 _NEAR: Final = 20
 MAX_REPEATED: Final = 2_000
+MAX_ROWS: Final = 12
+"""Lines in a row that are tried together as a piece of one source line."""
 MAX_COMPARED: Final = 100_000
 """Pairs of lines that are compared in one place where the screen has a gap."""
 
@@ -85,10 +87,11 @@ class Comparison:
         self.alignment = alignment
         self._record, self._source, self._lines = record, source, lines
         self._has_gap = has_gap
-        shared = alignment.shown_characters
         is_torn = bool(record.lost) or self.count("painted_over") > 0
         self._echoes = self._rests_of(messages) if is_torn else frozenset[int]()
-        whole = alignment.screen_characters - sum(len(normal(lines[row])) for row in self._echoes)
+        fills, pieces = self._look_into_gaps() if has_gap else (set[int](), set[int]())
+        shared = alignment.shown_characters + self._characters(pieces, at_least=MIN_IDENTIFIED)
+        whole = alignment.screen_characters - self._characters(self._echoes)
         # A hook may tell only the end of what the screen shows.
         if record.names[-1] == ("hook",) and not record.is_whole:
             whole = min(whole, alignment.source_characters)
@@ -98,7 +101,7 @@ class Comparison:
             self.is_trusted = self.is_trusted or (shared >= MIN_IDENTIFIED and beside <= MAX_BESIDE)
             self.is_trusted = self.is_trusted or self._was_painted(messages)
         looks = self.is_trusted and has_gap and (record.is_matched or shared >= MIN_IDENTIFIED)
-        self._fills, self._pieces = self._look_into_gaps() if looks else (set[int](), set[int]())
+        self._fills, self._pieces = (fills, pieces) if looks else (set[int](), set[int]())
         self.extra = len(alignment.extra) - len(self._pieces)
         self.filled = len(self._fills)
         self.absent = self.count("absent") - self.filled
@@ -116,6 +119,11 @@ class Comparison:
         """Return the screen lines besides the record that spell a part of a message: what is left of its echo."""
         forms = {row: normal(self._lines[row]) for row in self.alignment.extra}
         return frozenset(row for row, form in forms.items() if any(form in message.form for message in messages))
+
+    def _characters(self, rows: Set[int], *, at_least: int = 0) -> int:
+        """Return how many characters screen lines have together; those of fewer than `at_least` do not count."""
+        sizes = (len(normal(self._lines[row])) for row in rows)
+        return sum(size for size in sizes if size >= at_least)
 
     def count(self, state: str) -> int:
         """Return how many source lines fared so."""
@@ -162,12 +170,29 @@ class Comparison:
             near = range(previous + 1, min(number + _NEAR, len(self._source)))
             forms = [form for between in near for form in self._source[between].forms]
             if len(strange) * len(forms) <= MAX_COMPARED:
-                found = {row for row in strange if _is_piece(normal(self._lines[row]), forms, known)}
+                found = self._pieces_among(strange, forms, known)
                 pieces |= found
                 contradicted = [self._contradicted(row, absent) for row in strange if row not in found]
                 fills |= set(absent).difference(*contradicted)
             previous, top = number, end
         return fills, pieces
+
+    def _pieces_among(self, strange: Sequence[int], forms: Sequence[str], known: Set[str]) -> set[int]:
+        """Return the lines that are pieces of source lines: each for itself, or some in a row together.
+
+        The rows at the top of a screen are the rest of a line whose beginning was never seen, so it is not known that
+        they are one line.
+        """
+        found = {row for row in strange if _is_piece(normal(self._lines[row]), forms, known)}
+        for first in range(len(strange)):
+            together = normal(self._lines[strange[first]])
+            for last in range(first + 1, min(first + MAX_ROWS, len(strange))):
+                if strange[last] != strange[last - 1] + 1:
+                    break
+                together += normal(self._lines[strange[last]])
+                if _is_piece(together, forms, known):
+                    found.update(strange[first : last + 1])
+        return found
 
     def _contradicted(self, row: int, absent: Sequence[int]) -> Sequence[int]:
         """Return which absent source lines a line of the screen stands for in other words: one, or any of them."""
