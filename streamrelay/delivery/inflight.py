@@ -52,6 +52,14 @@ class InFlight:
         return self.attempts == 0 or (now >= self.since + UNSUBMITTED and self.made_room_for != message_id)
 
 
+@dataclass(frozen=True, slots=True)
+class ComposerText:
+    """A message whose text the composer may still hold, and what the composer shows of it."""
+
+    message_id: str
+    shown: str
+
+
 @dataclass(slots=True)
 class FollowedTurn:
     """A message that was submitted, and the turn that answers it."""

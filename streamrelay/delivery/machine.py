@@ -20,7 +20,8 @@ for `UNSUBMITTED` more seconds and then reports `unconfirmed`, never `failed`. A
 may have taken it as its answer, and looks like the start of a turn; in that case only the composer counts. While the
 machine follows a submitted message to its answer, it already types the next one, unless the program must finish first.
 
-The text of a message that stays in the composer unchanged after its last report is no draft of a person. To make room,
+The text of a message that stays in the composer unchanged after its last report is no draft of a person, and neither is
+one that an earlier machine of the pane left there (`composer_text`, `recall`). To make room,
 the message that waits behind it sends the Enter that was never sent, or one more after `UNSUBMITTED` seconds.
 
 A program with a native lane (agents/lanes) gets a message by its own API, whatever its screen shows. The API then
@@ -32,7 +33,7 @@ from dataclasses import dataclass
 
 from streamrelay.agents.lanes.lane import Answering
 from streamrelay.agents.profile import AgentProfile, LaneChoice
-from streamrelay.delivery.inflight import UNSUBMITTED, FollowedTurn, InFlight, ReportState
+from streamrelay.delivery.inflight import UNSUBMITTED, ComposerText, FollowedTurn, InFlight, ReportState
 from streamrelay.delivery.message import NEEDS_PERSON, DeliveryPolicy, Message, Obstacle
 from streamrelay.delivery.readiness import draft, obstacle
 from streamrelay.delta.pane_state import PaneState
@@ -142,6 +143,17 @@ class DeliveryMachine:
         typed = [each for each in (self._left, self._current, *self._queue) if each is not None]
         return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
 
+    @property
+    def composer_text(self) -> ComposerText | None:
+        """The message whose text the composer may still hold although its Enter is sent or given up; None without one.
+
+        A later machine of the pane learns of it by `recall`.
+        """
+        current, left = self._current, self._left
+        if current is not None and current.stage in {"entering", "confirming"} and current.shown:
+            return ComposerText(current.message.message_id, current.shown)
+        return None if left is None else ComposerText(left.message.message_id, left.shown or left.message.text)
+
     def deadline(self) -> float | None:
         """Return when `look` is due at the latest; None without a pending deadline."""
         return self._due
@@ -185,6 +197,16 @@ class DeliveryMachine:
         """Continue with a message that an earlier machine pasted without its Enter."""
         self._queue.append(InFlight(message, "settling", now, painted=now, resumed=True))
         self._due = now
+
+    def recall(self, text: ComposerText, attempts: int, since: float) -> None:
+        """Know the text that an earlier machine left in the composer, after so many Enters, the last one at `since`.
+
+        Its last state is reported, so the text only makes room.
+        """
+        shown = text.shown if attempts else ""
+        self._left = InFlight(
+            Message(text.message_id, text.shown), "confirming", since, shown=shown, attempts=attempts, is_over=True
+        )
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """Take an event of the pane's own stream."""

@@ -27,7 +27,7 @@ from streamrelay.events import DeliveryState
 KEPT = 7 * 86400.0
 MAX_LISTED = 1_000
 """Deliveries in one list."""
-SCHEMA = 3
+SCHEMA = 4
 OPEN: frozenset[DeliveryState] = frozenset({"queued", "pasted", "painted"})
 """The states of deliveries whose Enter is not known to be sent."""
 _OPEN = "state IN ('queued', 'pasted', 'painted')"
@@ -35,6 +35,7 @@ _UPGRADES = MappingProxyType(
     {
         1: "ALTER TABLE deliveries ADD COLUMN policy TEXT NOT NULL DEFAULT 'null'",
         2: "ALTER TABLE deliveries ADD COLUMN sender TEXT NOT NULL DEFAULT ''",
+        3: "ALTER TABLE deliveries ADD COLUMN composer TEXT NOT NULL DEFAULT ''",
     }
 )
 _CREATE = """
@@ -53,6 +54,7 @@ CREATE TABLE IF NOT EXISTS deliveries (
     changed REAL NOT NULL,
     policy TEXT NOT NULL DEFAULT 'null',
     sender TEXT NOT NULL DEFAULT '',
+    composer TEXT NOT NULL DEFAULT '',
     UNIQUE (server, pane, message_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE text <> '';
@@ -60,7 +62,10 @@ CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE te
 
 
 class OutboxEntry(NamedTuple):
-    """One stored delivery; `server` holds the server's process and start time, `text` is empty when it is done."""
+    """One stored delivery; `server` holds the server's process and start time, `text` is empty when it is done.
+
+    `composer` is what the composer showed of its text when that was last known to be there, else empty.
+    """
 
     number: int
     message_id: str
@@ -76,6 +81,7 @@ class OutboxEntry(NamedTuple):
     changed: float
     policy: DeliveryPolicy | None = None
     sender: str = ""
+    composer: str = ""
 
     @property
     def mark(self) -> DeliveryMark:
@@ -112,12 +118,19 @@ class StateNote(NamedTuple):
     file: str | None
 
 
+class ComposerNote(NamedTuple):
+    """What the composer shows of a delivery's text; empty when it is gone."""
+
+    number: int
+    shown: str
+
+
 class Outbox:
     """The deliveries of one user; an async context manager."""
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, create=_CREATE, version=SCHEMA, upgrades=_UPGRADES)
-        self._notes: list[StateNote] = []
+        self._notes: list[StateNote | ComposerNote] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -157,7 +170,14 @@ class Outbox:
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
         """Note a new state of a delivery, to be written soon."""
-        self._notes.append(StateNote(number, state, reason, file))
+        self._note(StateNote(number, state, reason, file))
+
+    def note_composer(self, number: int, shown: str) -> None:
+        """Note what the composer shows of a delivery's text, "" when it is gone; to be written soon."""
+        self._note(ComposerNote(number, shown))
+
+    def _note(self, note: StateNote | ComposerNote) -> None:
+        self._notes.append(note)
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write_notes())
             # There may be no caller to tell; `flush` writes the rest again and raises if it cannot.
@@ -182,6 +202,12 @@ class Outbox:
         """Return the deliveries to a pane whose Enter is not known to be sent, oldest first."""
         where = f"server = ? AND pane = ? AND {_OPEN}"
         return await self._database.do(lambda connection: _select(connection, where, (server, pane)))
+
+    async def in_composer(self, *, server: str, pane: str) -> OutboxEntry | None:
+        """Return the latest delivery to a pane whose text was last seen in the composer; None if there is none."""
+        where = "server = ? AND pane = ? AND composer <> ''"
+        found = await self._database.do(lambda connection: _select(connection, where, (server, pane)))
+        return found[-1] if found else None
 
     async def orphans(self, socket: str, *, server: str) -> list[OutboxEntry]:
         """Return the open deliveries of earlier servers at this socket, before `server`."""
@@ -255,13 +281,18 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
         return entry, True
 
 
-def _write(connection: sqlite3.Connection, notes: Iterable[StateNote]) -> None:
+def _write(connection: sqlite3.Connection, notes: Iterable[StateNote | ComposerNote]) -> None:
     with transaction(connection):
-        connection.executemany(
-            "UPDATE deliveries SET state = ?, reason = ?, file = coalesce(?, file), changed = ?, "
-            "text = CASE WHEN ? THEN '' ELSE text END WHERE number = ?",
-            [(n.state, n.reason, n.file, time.time(), _is_done(n.state), n.number) for n in notes],
-        )
+        for note in notes:
+            match note:
+                case StateNote(number, state, reason, file):
+                    connection.execute(
+                        "UPDATE deliveries SET state = ?, reason = ?, file = coalesce(?, file), changed = ?, "
+                        "text = CASE WHEN ? THEN '' ELSE text END WHERE number = ?",
+                        (state, reason, file, time.time(), _is_done(state), number),
+                    )
+                case ComposerNote(number, shown):
+                    connection.execute("UPDATE deliveries SET composer = ? WHERE number = ?", (shown, number))
 
 
 def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[OutboxEntry]:

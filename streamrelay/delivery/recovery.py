@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"([0-9]{19}) ")
 _MOST = 2**62
 """Marks with a greater number are ignored: outbox numbers count microseconds and cannot exceed this."""
 
+_ATTEMPT = re.compile(r" ([0-9]+)\Z")
+
 Fate = Literal["send", "enter", "handed", "submitted", "unconfirmed"]
 
 
@@ -46,3 +48,9 @@ def fate(mark: DeliveryMark, marks: DeliveryMarks) -> Fate:
     if marks.handed.startswith(own + " "):
         return "handed"
     return "send" if max(marks.pasted, marks.handed) < own else "unconfirmed"
+
+
+def enters(mark: DeliveryMark, marks: DeliveryMarks) -> int:
+    """Return how many Enters the last message that was pasted into a pane got."""
+    read = _ATTEMPT.search(marks.entered) if marks.entered.startswith(f"{mark} ") else None
+    return 0 if read is None else int(read[1])

@@ -11,6 +11,7 @@ pane records the id of such a message before the API gets it, so that after a cr
 
 import asyncio
 import math
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NoReturn
@@ -26,7 +27,7 @@ from streamrelay.delivery.commands import (
     read_refusal,
 )
 from streamrelay.delivery.errors import program_left, refusal_error, target_not_reading
-from streamrelay.delivery.inflight import ReportState
+from streamrelay.delivery.inflight import ComposerText, ReportState
 from streamrelay.delivery.machine import (
     CANCELLED,
     NO_REPLY,
@@ -41,7 +42,7 @@ from streamrelay.delivery.machine import (
 from streamrelay.delivery.message import DeliveryPolicy, Message, Progress, check_message_id
 from streamrelay.delivery.outbox import Outbox, OutboxEntry, next_number, server_key
 from streamrelay.delivery.read_watch import until_left_unread
-from streamrelay.delivery.recovery import DeliveryMarks, Fate, fate
+from streamrelay.delivery.recovery import DeliveryMarks, Fate, enters, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
 from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
@@ -128,6 +129,8 @@ class PaneWriter:
         self._lane: Lane | None = None
         self._handed: dict[str, Handed] = {}
         """The messages that the program's own API has, and whose answer it has not reported."""
+        self._in_composer: ComposerText | None = None
+        """What the outbox knows of a text in the composer."""
         self._broken = ""
         """The code of the error with which `run` has ended."""
 
@@ -162,8 +165,24 @@ class PaneWriter:
                 await self._recover_handed(entry, marks)
             else:
                 self._recover(entry, marks)
+        await self._recall(self._outbox, marks)
         await self._outbox.flush()
         return program_left
+
+    async def _recall(self, outbox: Outbox, marks: DeliveryMarks) -> None:
+        """Know again the last text that was pasted here, if it was left in the composer of this program."""
+        entry = await outbox.in_composer(server=self._server_key, pane=self._pane)
+        if entry is None or entry.program != self._program or marks.pasted != str(entry.mark):
+            return
+        if entry.state in {"turn_started", "answered"}:
+            return
+        self._marks[entry.message_id] = entry.mark
+        self._in_composer = ComposerText(entry.message_id, entry.composer)
+        attempts = enters(entry.mark, marks)
+        if not attempts:
+            self._injected.add(entry.message_id)
+            self._pipeline.inject(entry.message_id, entry.composer)
+        self._machine.recall(self._in_composer, attempts, self._now() - max(0.0, time.time() - entry.changed))
 
     async def put(self, message: Message) -> bool:
         """Queue a message; return False if it cannot be delivered or is known already, as its receipt says.
@@ -494,6 +513,18 @@ class PaneWriter:
         for effect in effects:
             if isinstance(effect, ReportState):
                 self._tell(effect.message_id, effect.state, effect.reason, removed, at)
+        self._note_composer()
+
+    def _note_composer(self) -> None:
+        """Let the outbox know which text the composer may hold, for a later writer of the pane."""
+        before, now = self._in_composer, self._machine.composer_text
+        self._in_composer = now
+        if self._outbox is None or before == now:
+            return
+        if before is not None and (now is None or now.message_id != before.message_id):
+            self._outbox.note_composer(self._marks[before.message_id].number, "")
+        if now is not None:
+            self._outbox.note_composer(self._marks[now.message_id].number, now.shown)
 
     def _tell(
         self,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.delivery.inflight import UNSUBMITTED
+from streamrelay.delivery.inflight import UNSUBMITTED, ComposerText
 from streamrelay.delivery.machine import (
     CANCELLED,
     CONFIRM,
@@ -617,6 +617,48 @@ def test_a_paste_that_cannot_be_submitted_yet_is_looked_at_again_after_a_moment(
     pane.look(replace(pane_state, composer=holding("text of m1").composer), after=MIN_WAIT)
     assert pane.count(Enter) == 0
     assert pane.machine.deadline() == pane.now + LOOK_AGAIN
+
+
+@pytest.mark.requirement("DLV-02b", "DLV-03a", "DLV-07a")
+@pytest.mark.parametrize("attempts", [0, 2])
+def test_a_later_machine_knows_the_text_that_an_earlier_one_left_in_the_composer(attempts: int) -> None:
+    earlier, pane = Pane(), Pane()
+    unsubmitted(earlier)
+    text = earlier.machine.composer_text
+    assert text == ComposerText("m1", "text of m1")
+    pane.machine.recall(text, attempts, since=-UNSUBMITTED if attempts else 0.0)
+    assert pane.machine.composer_text == text
+    assert pane.machine.rests
+    pane.put("m2")
+    pane.look(holding("text of m1"), after=0.1)
+    assert pane.count(Enter) == 1, "m1 makes room"
+    assert "queued draft" not in pane.told("m2")
+    pane.look(EMPTY, after=0.1)
+    assert pane.machine.composer_text is None
+    pane.deliver("m2")
+    assert pane.told("m1") == []
+    assert pane.told("m2")[-1] == "submitted"
+
+
+def test_a_later_machine_takes_another_text_for_a_draft() -> None:
+    pane = Pane()
+    pane.machine.recall(ComposerText("m1", "text of m1"), 2, since=-UNSUBMITTED)
+    pane.put("m2")
+    pane.look(holding("text of m1, and more of a person"), after=0.1)
+    assert pane.told("m2") == ["queued", "queued draft"]
+    assert pane.count(Enter) == 0
+
+
+def test_the_composers_text_is_known_from_the_enter_until_it_is_taken() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.look(EMPTY)
+    assert pane.machine.composer_text is None, "a paste without its Enter is recovered by its mark"
+    pane.hear(Injected(message_id="m1", state="painted"))
+    pane.look(holding("text of m1"), after=MIN_WAIT)
+    assert pane.machine.composer_text == ComposerText("m1", "text of m1")
+    pane.answer("m1", 1)
+    assert pane.machine.composer_text is None
 
 
 def unsubmitted(pane: Pane) -> None:

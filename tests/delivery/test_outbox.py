@@ -56,7 +56,9 @@ async def test_what_it_is_to_be_delivered_under_is_kept_with_it(path: Path) -> N
         assert all(0 <= entry.age < 3600 for entry in entries)
 
 
-@pytest.mark.parametrize(("version", "missing"), [(1, ["policy", "sender"]), (2, ["sender"])])
+@pytest.mark.parametrize(
+    ("version", "missing"), [(1, ["policy", "sender", "composer"]), (2, ["sender", "composer"]), (3, ["composer"])]
+)
 async def test_a_file_of_a_version_before_is_taken_over(path: Path, version: int, missing: list[str]) -> None:
     async with Outbox(path) as outbox:
         await outbox.put(Message("m1", "x"), **HERE)
@@ -71,6 +73,25 @@ async def test_a_file_of_a_version_before_is_taken_over(path: Path, version: int
             (None, ""),
             (DeliveryPolicy(needs_human="fail"), "s-1"),
         ]
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_the_latest_text_in_the_composer_of_a_pane_is_kept_until_it_is_gone(path: Path) -> None:
+    async with Outbox(path) as outbox:
+        entries = [(await outbox.put(Message(f"m{number}", "x"), **HERE))[0] for number in range(3)]
+        for entry in entries[:2]:
+            outbox.note_composer(entry.number, f"[Pasted {entry.message_id}]")
+            outbox.note(entry.number, "unconfirmed", "not_submitted")
+        await outbox.flush()
+    async with Outbox(path) as outbox:
+        found = await outbox.in_composer(server=SERVER, pane="%1")
+        assert found is not None
+        assert (found.message_id, found.text, found.composer) == ("m1", "", "[Pasted m1]")
+        assert await outbox.in_composer(server=SERVER, pane="%2") is None
+        for entry in entries:
+            outbox.note_composer(entry.number, "")
+        await outbox.flush()
+        assert await outbox.in_composer(server=SERVER, pane="%1") is None
 
 
 async def test_the_latest_messages_of_a_server_are_listed_oldest_first(path: Path) -> None:
