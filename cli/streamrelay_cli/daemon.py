@@ -70,12 +70,16 @@ def daemon(
         from streamrelay.daemon.assembly import opened, until_there
         from streamrelay.daemon.logs import open_log
         from streamrelay.daemon.process import run_daemon
+        from streamrelay.service.restore import RestoreProgress
 
         address = address_of(chosen)
         if wait:
             await until_there(chosen)
-        service = opened(address, chosen, transport=transport.value, mcp_port=mcp_port, web=web, version=VERSION)
-        await run_daemon(address, service, log=open_log(log_level.value), version=VERSION)
+        progress = RestoreProgress()
+        service = opened(
+            address, chosen, transport=transport.value, mcp_port=mcp_port, web=web, version=VERSION, progress=progress
+        )
+        await run_daemon(address, service, log=open_log(log_level.value), version=VERSION, progress=progress)
         return 0
 
     run_to_end(output, main)

@@ -2,12 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import DaemonAddress, address_of
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import DaemonMissing
 from streamrelay.service.interface import Service
+
+if TYPE_CHECKING:
+    from streamrelay.daemon.openapi import Health
 
 
 @asynccontextmanager
@@ -31,6 +35,18 @@ async def service_needed(tmux: Tmux) -> AsyncIterator[Service]:
         if service is None:
             raise no_daemon(tmux)
         yield service
+
+
+async def starting(tmux: Tmux) -> "Health | None":
+    """Return how far the daemon of a tmux server is while it starts; None if it serves already or none runs."""
+    address = address_of(tmux)
+    if tmux.ssh is not None or running_pid(address) is None:
+        return None
+    from streamrelay.daemon.client import DaemonClient
+
+    async with DaemonClient(address.socket) as client:
+        health = await client.health()
+    return health if health is not None and health.status == "starting" else None
 
 
 def no_daemon(tmux: Tmux) -> DaemonMissing:

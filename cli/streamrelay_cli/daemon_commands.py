@@ -13,7 +13,7 @@ from streamrelay.service.api import Delivery, Relay, Status
 from streamrelay.service.interface import Service
 from streamrelay_cli.attention import attention_lines
 from streamrelay_cli.command_entry import CONTROL, command
-from streamrelay_cli.daemon_client import service_needed
+from streamrelay_cli.daemon_client import service_needed, starting
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -29,7 +29,7 @@ Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` 
 def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the daemon, its links, relays and messages.
 
-    It exits with 40 if no daemon runs.
+    While the daemon starts, it only says how many panes the daemon has read. It exits with 40 if no daemon runs.
     """
     output = printing.output(as_json=as_json)
 
@@ -47,7 +47,20 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
         else:
             output.lines([*_lines(told, links, relays), *_waiting_lines(waiting), *attention_lines(sessions)])
 
-    _ask(output, options, ask)
+    async def main() -> int:
+        if (health := await starting(options.server())) is not None:
+            # A call would wait until all panes are read.
+            if as_json:
+                output.json(msgspec.to_builtins(health))
+            else:
+                words = f": {health.read} of {counted(health.panes, 'pane')} read" if health.panes else ""
+                output.lines([f"the daemon is starting{words}"])
+            return 0
+        async with service_needed(options.server()) as service:
+            await ask(service)
+        return 0
+
+    run_to_end(output, main)
 
 
 @command("pause", panel=CONTROL, place=40)

@@ -25,6 +25,7 @@ from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.local import COUNCILS, LocalService
+from streamrelay.service.restore import RestoreProgress
 
 _LOOK_AGAIN = 1.0
 
@@ -38,6 +39,7 @@ async def opened(
     mcp_port: int | None = None,
     web: str = "",
     version: str = "",
+    progress: RestoreProgress | None = None,
 ) -> AsyncIterator[Running]:
     """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
 
@@ -70,6 +72,7 @@ async def opened(
             federation=settings.federation,
             writer="daemon",
             councils=state_folder() / COUNCILS,
+            progress=progress,
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)

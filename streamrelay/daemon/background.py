@@ -22,7 +22,7 @@ READ_RATE = 400_000
 """Bytes of pane logs that a starting daemon reads in a second, at least. On an idle machine it reads 3.5 million."""
 MAX_LOG_SIZE = 10 * 2**20
 """Bytes; a longer log is renamed, and a new one begun. One old log is kept."""
-_LOOK_AGAIN = 0.02
+_LOOK_AGAIN = 0.05
 _ERROR, _HINT = "error: ", "hint: "
 """What a command prints before its error and before the hint."""
 

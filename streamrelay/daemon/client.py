@@ -18,7 +18,7 @@ import httpx
 import msgspec
 
 from streamrelay.council.events import CouncilEvent
-from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS
+from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS, Health
 from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
@@ -117,12 +117,19 @@ class DaemonClient(Service):
         response = await self._request("POST", PAGE, content=msgspec.json.encode(OpenPage(listen=listen)))
         return msgspec.json.decode(response.content, type=Access)
 
-    async def is_healthy(self) -> bool:
-        """Tell whether the daemon answers."""
+    async def health(self) -> Health | None:
+        """Return whether the daemon serves or still starts, and how far it is; None if it does not answer."""
+        timeout = httpx.Timeout(self._timeout, connect=CONNECT_TIMEOUT)
         try:
-            return (await self._request("GET", HEALTH)).is_success
-        except (DaemonMissing, DaemonLost):
-            return False
+            response = await self._sent("GET", HEALTH, content=None, query=None, timeout=timeout)
+            return msgspec.json.decode(response.content, type=Health)
+        except (httpx.HTTPError, msgspec.MsgspecError):
+            return None
+
+    async def is_healthy(self) -> bool:
+        """Tell whether the daemon answers all calls."""
+        health = await self.health()
+        return health is not None and health.status == "ok"
 
     async def _ask(self, operation: Operation, arguments: msgspec.Struct) -> Any:
         check_encodes(arguments)

@@ -1,7 +1,7 @@
 """The OpenAPI document of the daemon, made of the same types that are read and written."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,9 +31,13 @@ class Follow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a daemon that runs."""
+    """The answer of a daemon that runs, or that still reads the logs of its panes."""
 
-    status: str = "ok"
+    status: Literal["ok", "starting"] = "ok"
+    panes: int = 0
+    """While it starts: how many panes it reads again."""
+    read: int = 0
+    """While it starts: how many of them are read."""
 
 
 def openapi(operations: Iterable[Operation], version: str) -> Schema:
@@ -66,7 +70,8 @@ def openapi(operations: Iterable[Operation], version: str) -> Schema:
         {"type": "array", "items": {"type": "string"}},
     )
     paths[LIVE] = {"get": live | {"parameters": [_parameter("session", "query", {"type": "string"}, required=True)]}}
-    paths[HEALTH] = {"get": _plain("health", "Say that it answers.", JSON, health)}
+    paths[HEALTH] = {"get": _plain("health", "Say that it answers, or how far its start is.", JSON, health)}
+    paths[HEALTH]["get"]["responses"]["503"] = {"description": "starting", "content": {JSON: {"schema": health}}}
     paths[METRICS] = {"get": _plain("metrics", "Figures for Prometheus.", "text/plain", {"type": "string"})}
     paths[DOCUMENT] = {"get": _plain("openapi", "This document.", JSON, {"type": "object"})}
     return {

@@ -1,6 +1,6 @@
 """The life of a daemon: it takes the lock, opens the service, answers until a signal, and closes everything.
 
-* It listens before the service is open: a client that connects meanwhile waits for its answer.
+* It answers before the service is open: `GET /health` says how many panes are read, other requests wait (starting.py).
 * SIGTERM and SIGINT end it: streams end, calls in flight are answered, then the service writes its state and closes.
   Each step has a time limit. A second signal ends the daemon at once.
 * SIGHUP reloads profiles and configuration. If a file is invalid, the daemon logs that and keeps the previous values.
@@ -29,10 +29,12 @@ from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
 from streamrelay.daemon.page import PageServer
 from streamrelay.daemon.server import HttpServer
+from streamrelay.daemon.starting import StartingApp
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent
 from streamrelay.service.interface import Service
+from streamrelay.service.restore import RestoreProgress
 from streamrelay.web.streams import beating
 
 CLOSING = 10.0
@@ -58,33 +60,69 @@ class Running:
 
 
 async def run_daemon(
-    address: DaemonAddress, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str = ""
+    address: DaemonAddress,
+    opened: AbstractAsyncContextManager[Running],
+    *,
+    log: Log,
+    version: str = "",
+    progress: RestoreProgress | None = None,
 ) -> None:
     """Serve until a signal ends it; raises DaemonRunning, and any error that opens or breaks the service.
 
+    `progress` is where `opened` tells how many panes it has read.
     The log reports that error, too: `daemon start` raises it again.
     """
     try:
-        await _run(address, opened, log=log, version=version)
+        await _run(address, opened, log=log, version=version, progress=progress or RestoreProgress())
     except StreamrelayError as error:
         log.error("failed", code=error.code, message=error.message, hint=error.hint, data=error.data)  # noqa: TRY400
         raise
 
 
-async def _run(address: DaemonAddress, opened: AbstractAsyncContextManager[Running], *, log: Log, version: str) -> None:
+async def _run(
+    address: DaemonAddress,
+    opened: AbstractAsyncContextManager[Running],
+    *,
+    log: Log,
+    version: str,
+    progress: RestoreProgress,
+) -> None:
     with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
         log.info("starting", pid=os.getpid(), version=version)
         try:
-            async with _closed_in_time(opened) as running:
+            async with _answering(listener, progress) as server, _closed_in_time(opened) as running:
                 signals.reload = running.reload
-                await _serve_all(running, listener, signals, log, version)
+                await _serve_all(running, server, signals, log, version)
         except asyncio.CancelledError:
             if not signals.received:
                 raise
     log.info("ended")
 
 
-async def _serve_all(running: Running, listener: socket.socket, signals: "_Signals", log: Log, version: str) -> None:
+@dataclass(frozen=True)
+class _Answering:
+    """The server of the socket, which answers already, and the task that serves."""
+
+    app: StartingApp
+    server: HttpServer
+    serving: "asyncio.Task[None]"
+
+
+@asynccontextmanager
+async def _answering(listener: socket.socket, progress: RestoreProgress) -> AsyncIterator[_Answering]:
+    app = StartingApp(progress)
+    server = HttpServer(app)
+    serving = asyncio.ensure_future(server.run_on(listener))
+    try:
+        yield _Answering(app, server, serving)
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        # A start that failed has not stopped it.
+        server.abort()
+
+
+async def _serve_all(running: Running, answering: _Answering, signals: "_Signals", log: Log, version: str) -> None:
     counts = Metrics()
     events = EventLog(await running.service.links())
 
@@ -114,22 +152,20 @@ async def _serve_all(running: Running, listener: socket.socket, signals: "_Signa
             running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts, live=running.live,
             council_stream=lambda frames: beating(frames, stopping),
         )  # fmt: skip
-        await _serve(
-            running, broadcast, HttpServer(app), listener=listener, signals=signals, log=log, stopping=stopping
-        )
+        answering.app.open(app)
+        await _serve(running, broadcast, answering, signals=signals, log=log, stopping=stopping)
 
 
 async def _serve(
     running: Running,
     broadcast: Broadcast,
-    server: HttpServer,
+    answering: _Answering,
     *,
-    listener: socket.socket,
     signals: "_Signals",
     log: Log,
     stopping: asyncio.Event,
 ) -> None:
-    serving = asyncio.ensure_future(server.run_on(listener))
+    serving = answering.serving
     ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
     notify("READY=1")
     log.info("ready")
@@ -139,7 +175,7 @@ async def _serve(
         log.info("stopping")
         broadcast.end()
         stopping.set()
-        server.stop()
+        answering.server.stop()
         await serving
     finally:
         for task in (serving, *ends):

@@ -74,6 +74,15 @@ class HttpServer(uvicorn.Server):
         self.should_exit = True
         self._stopped.set()
 
+    def abort(self) -> None:
+        """Close the sockets, all connections and all calls at once, also before it serves."""
+        for server in getattr(self, "servers", ()):
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        for task in list(self.server_state.tasks):
+            task.cancel()
+
     async def main_loop(self) -> None:
         """Wait for `stop`."""
         await self.on_tick(0)

@@ -45,7 +45,7 @@ from streamrelay.service.feed import Feed
 from streamrelay.service.live_lines import LiveLines
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.persistence import PANES, ServiceStore
-from streamrelay.service.restore import Restorer
+from streamrelay.service.restore import RestoreProgress, Restorer
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
 
@@ -69,8 +69,10 @@ class Core:
         own: Own | None,
         federation: FederationTable | None = None,
         writer: WriterKind = "service",
+        progress: RestoreProgress | None = None,
     ) -> None:
         self.server = server
+        self._progress = progress or RestoreProgress()
         self.writer: WriterKind = writer
         self.policy = LinkPolicy()
         self.rules = Rules()
@@ -157,7 +159,9 @@ class Core:
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.runner.close)
-        restoring = Restorer(self.server, self.machine, self.runner, self._kept, self.outbox, self.writer)
+        restoring = Restorer(
+            self.server, self.machine, self.runner, self._kept, self.outbox, self.writer, self._progress
+        )
         self.problems += await restoring.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()

@@ -28,6 +28,7 @@ from streamrelay.service.councils import Councils
 from streamrelay.service.encoding import check_encodes
 from streamrelay.service.interface import Service
 from streamrelay.service.parts import ServiceParts
+from streamrelay.service.restore import RestoreProgress
 from streamrelay.sessions.sessions import Own
 
 COUNCILS = "council.db"
@@ -40,7 +41,8 @@ class LocalService(Service):
     default), which it locks; other processes may share its `outbox`. With `notify`, tmux users see the state of the
     conversations and what waits for them (streamrelay.notifying). `own` returns the environment variables of a new
     session by its id; `federation` lists the other machines. When another process may not type into a pane because
-    this service does, its error names the service by `writer`.
+    this service does, its error names the service by `writer`. `progress` tells, while the service is entered, how many
+    panes of an earlier service are read again.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class LocalService(Service):
         federation: FederationTable | None = None,
         writer: WriterKind = "service",
         councils: Path | None = None,
+        progress: RestoreProgress | None = None,
     ) -> None:
         self._core = Core(
             server,
@@ -65,6 +68,7 @@ class LocalService(Service):
             own=own,
             federation=federation,
             writer=writer,
+            progress=progress,
         )
         self._councils = Councils(self._core, self, councils or self._core.folder / COUNCILS)
         self._parts = ServiceParts(self._core, self._councils)

@@ -47,6 +47,14 @@ _RETRY_DELAYS = (0.1, 0.3, 0.6, 1.0)
 """Seconds before each further attempt to observe a pane that tmux refused."""
 
 
+@dataclass(slots=True)
+class RestoreProgress:
+    """How many of the panes that an earlier service observed are read again; the restorer counts."""
+
+    panes: int = 0
+    read: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Restorer:
     """Restores a service from the state of an earlier one."""
@@ -57,6 +65,7 @@ class Restorer:
     kept: ServiceStore
     outbox: Outbox
     writer: WriterKind
+    progress: RestoreProgress
 
     async def restore(self, before: Mapping[str, bytes], is_ours: Callable[[str], bool]) -> list[str]:
         """Restore from the kept values; return the failures as text. `is_ours` tells local panes from a peer's."""
@@ -73,13 +82,16 @@ class Restorer:
         problems: list[str] = []
         there = {info.pane: info for info in await self.server.panes() if not info.dead}
         known, on_their_way = remembered(before), pending(before)
-        for pane, remembered_pane in known.items():
+        self.progress.panes = len(known)
+        for read, (pane, remembered_pane) in enumerate(known.items()):
+            self.progress.read = read
             if pane in there:
                 problems += await self._hear_again(
                     replace(there[pane], command=remembered_pane.program), remembered_pane
                 )
             else:
                 await self._take_leave(pane, remembered_pane)
+        self.progress.read = len(known)
         for pane in sorted(filter(is_ours, self.machine.panes - set(known))):
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):

@@ -12,6 +12,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from io import StringIO
+from pathlib import Path
 
 import httpx
 import pytest
@@ -21,12 +22,14 @@ from streamrelay.daemon.address import DaemonAddress, address_of
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import listening, only_daemon, running_pid, until_ended
 from streamrelay.daemon.logs import open_log
+from streamrelay.daemon.openapi import Health
 from streamrelay.daemon.page import PageServer
 from streamrelay.daemon.peers import peer_uid
 from streamrelay.daemon.process import Running, run_daemon
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import ConfigError, DaemonRunning, ServerLost, StreamrelayError
 from streamrelay.events import AnyEvent
+from streamrelay.service.restore import RestoreProgress
 from streamrelay.testing.waiting import wait_until_async
 from streamrelay.web.access import PAGE
 from tests.daemon.conftest import PATIENCE, MemoryService, Served, no_lines
@@ -45,19 +48,29 @@ class Life:
         self.reloads = 0
         self.reload_error: StreamrelayError | None = None
         self.breaks: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.opens: asyncio.Event | None = None
+        self.progress = RestoreProgress()
         self.closing: asyncio.Event | None = None
         self.closed = False
         self.page: PageServer | None = None
 
     def run(self) -> "asyncio.Task[None]":
         log = open_log("debug", self.log)
-        return asyncio.ensure_future(run_daemon(self.address, self._opened(), log=log, version="9"))
+        return asyncio.ensure_future(
+            run_daemon(self.address, self._opened(), log=log, version="9", progress=self.progress)
+        )
+
+    @staticmethod
+    def stop() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
 
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Running]:
         async def broken() -> None:
             await self.breaks
 
+        if self.opens is not None:
+            await self.opens.wait()
         yield Running(self.service, reload=self._reload, broken=broken, live=no_lines, page=self.page)
         if self.closing is not None:
             await self.closing.wait()
@@ -292,3 +305,44 @@ def test_the_supervisor_is_told(monkeypatch: pytest.MonkeyPatch, address: Daemon
         listener.bind(str(path))
         notify("READY=1")
         assert listener.recv(100) == b"READY=1"
+
+
+async def test_while_it_starts_health_says_how_far_it_is_and_calls_wait(
+    address: DaemonAddress, memory: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, str(address.state))
+    life = Life(address_of(Tmux(socket_path=address.tmux)), memory)
+    life.opens = asyncio.Event()
+    task = life.run()
+    async with DaemonClient(life.address.socket) as client:
+        await wait_until_async(life.address.socket.exists, PATIENCE)
+        life.progress.panes, life.progress.read = 50, 12
+        assert await client.health() == Health(status="starting", panes=50, read=12)
+        assert not await client.is_healthy()
+        command = [Path(sys.executable).with_name("streamrelay"), "status", "-S", life.address.tmux]
+        shown = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        out, _ = await shown.communicate()
+        assert out.decode() == "the daemon is starting: 12 of 50 panes read\n"
+        call = asyncio.ensure_future(client.status())
+        assert await client.health() == Health(status="starting", panes=50, read=12)
+        assert not call.done()
+        life.opens.set()
+        assert (await call).seq == 0
+        assert await client.health() == Health()
+    life.stop()
+    await task
+    assert not life.address.socket.exists()
+
+
+async def test_a_daemon_that_ends_while_it_starts_leaves_nothing(life: Life) -> None:
+    life.opens = asyncio.Event()
+    task = life.run()
+    async with DaemonClient(life.address.socket) as client:
+        await wait_until_async(life.address.socket.exists, PATIENCE)
+        assert await client.health() == Health(status="starting")
+        life.stop()
+        await task
+        assert await client.health() is None
+    assert not life.address.socket.exists()
+    assert running_pid(life.address) is None
