@@ -37,7 +37,7 @@ from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Follows, Listener, Listeners, always
 from streamrelay.panes.reading_pace import READ_LINES, READ_SNAPSHOT
-from streamrelay.panes.scheduler import TURN, Backlog, RenderScheduler
+from streamrelay.panes.scheduler import DEFERRED, DEFERRED_LIVE, TURN, Backlog, RenderScheduler
 from streamrelay.panes.timer import ResettableTimer
 from streamrelay.panes.witness import WitnessSource, WitnessWatch
 from streamrelay.vt import TmuxScreen
@@ -93,8 +93,8 @@ class PaneRuntime:
         """The number of bytes to render in one turn."""
         self.urgency = READ_LINES
         """For how many seconds after its next output reading may not pause."""
-        self.is_patient = False
-        """Whether its next output may wait (see `panes.scheduler`)."""
+        self.patience = 0.0
+        """For how many seconds its next output may wait (see `panes.scheduler`)."""
         self._typed_at = -TYPING
         """When text or keys were typed into the pane last (stream time)."""
         self.last_output: float | None = None
@@ -255,14 +255,16 @@ class PaneRuntime:
         look like lines that it prints, until it rests.
         """
         stream = self._stream
-        is_awaited = self.is_followed or now <= self._typed_at + TYPING
-        self.is_patient = stream.is_patient and not is_awaited
+        if now <= self._typed_at + TYPING or not stream.is_patient:
+            self.patience = 0.0
+        else:
+            self.patience = DEFERRED_LIVE if self.is_followed else DEFERRED
         if not self.paints:
             lines = READ_SNAPSHOT if stream.is_agent else READ_LINES
             self.urgency = 0.0 if stream.answers_in_lines else lines
             return
         began = stream.unseen_since
-        lasts = began is not None and now > began + (LONG_UNSEEN if self.is_patient else UNSEEN)
+        lasts = began is not None and now > began + (LONG_UNSEEN if self.patience == DEFERRED else UNSEEN)
         self.urgency = READ_SNAPSHOT if lasts else 0.0
 
     def catch_up(self) -> None:
@@ -294,7 +296,7 @@ class PaneRuntime:
 
     def _note_typing(self) -> None:
         self._typed_at = self._now()
-        self.is_patient = False
+        self.patience = 0.0
 
     def look(self) -> None:
         """Check at once whether the program needs a person (see `needs_human`)."""

@@ -14,7 +14,7 @@ snapshot ends would never be looked at, so a repaint that lasts ends the pauses,
 from typing import Final
 
 PAUSE: Final = 0.04
-"""Seconds between two reads: people who follow live text see it change 25 times a second."""
+"""Seconds between two reads."""
 WINDOW: Final = 0.1
 """Seconds over which reads are counted."""
 MIN_READS: Final = 5

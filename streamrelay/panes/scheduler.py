@@ -12,8 +12,9 @@ which the event loop reads, answers and runs subscribers. The rules:
   the bytes of such a pane are collected until they fill a turn (64 panes: 0.26 to 0.11 s of CPU a megabyte). This
   applies to panes that printed at least an eighth of the average in the last `WINDOW`; panes that print less are not
   delayed.
-* While there are many reads, the output of a pane that is not followed live, of which only whole turns count, is
-  collected for `DEFERRED` (`Renderable.is_patient`): of several snapshots of its screen, one is looked at.
+* While there are many reads, the output of a pane that loses nothing by it is collected (`Renderable.patience`): of
+  several snapshots of its screen, one is looked at. It waits for `DEFERRED` if only its whole turns count, and for
+  `DEFERRED_LIVE` if people follow its live text.
 * A turn lasts about a millisecond: several times as many bytes of plain lines as of a repainted screen.
 * The division of bytes into turns does not affect the events (`delta.stream`).
 """
@@ -43,7 +44,9 @@ SLICE = 0.002
 PATIENCE = 0.01
 """The most seconds for which the bytes of a pane are collected."""
 DEFERRED = 0.12
-"""The most seconds for which the bytes of a patient pane are collected while many panes are read."""
+"""The most seconds for which the bytes of a patient pane are collected that is not followed live."""
+DEFERRED_LIVE = 0.06
+"""The same if it is followed: its live text changes some fifteen times a second while many panes are read."""
 WINDOW = 0.05
 """Seconds over which the output of each pane is counted."""
 LULL = 0.5
@@ -109,8 +112,8 @@ class Renderable(Protocol):
     urgency: float
     """For how many seconds reading may not pause after its next output (`panes.reading_pace`)."""
 
-    is_patient: bool
-    """Whether its next output may wait for a tenth of a second."""
+    patience: float
+    """For how many seconds its next output may wait while many panes are read."""
 
     @property
     def waits(self) -> bool:
@@ -180,9 +183,9 @@ class RenderScheduler(Generic[Pane]):
         """Note that `size` more bytes of a pane wait, read at that time (loop time); `first` if none waited before."""
         self._printed[pane] = self._printed.get(pane, 0) + size
         self._pace.note(size, read_at, urgency=pane.urgency)
-        if first and pane.is_patient and self._pace.is_often:
-            if not self._deferred:
-                self._deferred_until = read_at + DEFERRED
+        if first and pane.patience and self._pace.is_often:
+            due = read_at + pane.patience
+            self._deferred_until = min(due, self._deferred_until) if self._deferred else due
             self._deferred[pane] = None
         elif first and pane in self._streaming:
             self._collecting.pop(pane, None)

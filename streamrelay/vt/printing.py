@@ -33,14 +33,14 @@ _WIDENING = frozenset(VARIATION_SELECTOR + SKIN_TONES)
 
 def draw(state: TerminalState, text: str) -> None:
     """Write `text`, which holds no control characters, at the cursor."""
-    if state.acs_pen is not None or state.joining:
+    if text.isascii() and state.acs_pen is None and not state.joining:
+        put(state, text, state.pen)
+    elif state.acs_pen is not None or state.joining:
         for run in _ASCII_RUNS.findall(text):
             if state.joining or not run.isascii():
                 _draw_singly(state, state.widths.cells(run))
             else:
                 put(state, run, state.pen if state.acs_pen is None else state.acs_pen)
-    elif text.isascii():
-        put(state, text, state.pen)
     else:
         widths = state.widths
         cells = widths.cells(text)
@@ -147,13 +147,11 @@ def _combine(state: TerminalState, character: str) -> bool:
 
 def put(state: TerminalState, cells: str, pen: int) -> None:
     """Write `cells`, as `Widths.cells` gives them but without marks, at the cursor."""
-    columns = state.columns
-    x = state.x
-    end = len(cells)
-    if end <= columns - x and not state.modes.insert:
+    columns, x, end = state.columns, state.x, len(cells)
+    stop = x + end
+    if stop <= columns and not state.modes.insert:
         _write(state, x, cells, pen)
-        x += end
-        state.x = x if x < columns or state.modes.wrap else columns - 1
+        state.x = stop if stop < columns or state.modes.wrap else columns - 1
         return
     if not state.flows:
         _put_singly(state, cells, pen)

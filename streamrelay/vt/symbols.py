@@ -66,4 +66,6 @@ class Symbols:
         if cells.isascii():
             return cells
         cells = cells.replace(STUB, "")
+        if not self._clusters:
+            return cells
         return CLUSTER.sub(lambda match: self._clusters[ord(match[0]) - CLUSTERS.start], cells)

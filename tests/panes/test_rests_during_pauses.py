@@ -12,7 +12,7 @@ from streamrelay.panes.listeners import never
 from streamrelay.panes.live import TYPING, UNSEEN
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.reading_pace import PAUSE, READ_LINES, READ_SNAPSHOT
-from streamrelay.panes.scheduler import RenderScheduler
+from streamrelay.panes.scheduler import DEFERRED, DEFERRED_LIVE, RenderScheduler
 from streamrelay.vt.engine import Cursor, Snapshot
 
 pytestmark = pytest.mark.moves_clock
@@ -134,31 +134,31 @@ AGENT = (
 
 
 @pytest.mark.requirement("DEL-05")
-async def test_only_an_agent_whose_live_text_nobody_follows_is_patient_and_not_while_it_is_typed_into(server):
+async def test_only_an_agent_is_patient_less_if_it_is_followed_and_not_while_it_is_typed_into(server):
     pane = PanePipeline(INFO, rendering=server.rendering)
     pane.seed(BLANK)
     shows = [False]
 
-    async def read(text: str) -> bool:
+    async def read(text: str) -> float:
         server.time += SETTLE + 0.001
         pane.output(text.encode(), server.time)
         server.rendering.take_turns()
         await server.read(server.other, after=SETTLE + 0.001)
         pane.catch_up()
-        return pane.is_patient
+        return pane.patience
 
-    assert not await read("a line\r\n")
+    assert await read("a line\r\n") == 0.0
     pane.add_listener(lambda _: None, never)
-    assert await read(AGENT)
+    assert await read(AGENT) == DEFERRED
     pane.add_listener(lambda _: None, lambda: shows[0])
-    assert await read("\x1b[2;3Ha")
+    assert await read("\x1b[2;3Ha") == DEFERRED
     shows[0] = True
-    assert not await read("\x1b[2;3Hb")
+    assert await read("\x1b[2;3Hb") == DEFERRED_LIVE
     shows[0] = False
-    assert await read("\x1b[2;3H ")
+    assert await read("\x1b[2;3H ") == DEFERRED
     pane.inject("m1", "hello")
-    assert not pane.is_patient
-    assert not await read("\x1b[2;3Hhello")
+    assert pane.patience == 0.0
+    assert await read("\x1b[2;3Hhello") == 0.0
     server.time += TYPING
-    assert await read("\x1b[2;3Hhello")
-    assert not await read("\x1b[?1049h\x1b[Hpicture")
+    assert await read("\x1b[2;3Hhello") == DEFERRED
+    assert await read("\x1b[?1049h\x1b[Hpicture") == 0.0

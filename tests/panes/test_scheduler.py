@@ -16,7 +16,7 @@ class Pane:
         self.name = name
         self.turn = TURN
         self.urgency = 1.0
-        self.is_patient = False
+        self.patience = 0.0
         self._stage = stage
         self._waiting: deque[int] = deque()
         self.fails = False
@@ -285,7 +285,7 @@ async def get_busy(stage: Stage) -> None:
 
 async def test_patient_panes_get_one_turn_together_when_they_have_waited(stage):
     await get_busy(stage)
-    stage.idle.is_patient = stage.flood.is_patient = True
+    stage.idle.patience = stage.flood.patience = scheduler.DEFERRED
     began = stage.clock
     while not {"idle", "flood"} & set(stage.turns):
         stage.idle.put(1)
@@ -300,9 +300,21 @@ async def test_patient_panes_get_one_turn_together_when_they_have_waited(stage):
     assert set(stage.turns) == {"idle", "flood"}
 
 
+async def test_patient_panes_get_their_turns_with_the_least_patient_one(stage):
+    await get_busy(stage)
+    stage.idle.patience, stage.flood.patience = scheduler.DEFERRED, scheduler.DEFERRED_LIVE
+    stage.idle.put(1)
+    stage.flood.put(1)
+    stage.scheduler.take_turns()
+    assert stage.turns == []
+    stage.clock += scheduler.DEFERRED_LIVE
+    await stage.until_done()
+    assert set(stage.turns) == {"idle", "flood"}
+
+
 async def test_a_patient_pane_waits_no_longer_although_nothing_more_is_read(stage):
     await get_busy(stage)
-    stage.idle.is_patient = True
+    stage.idle.patience = scheduler.DEFERRED
     stage.idle.put(1)
     stage.scheduler.take_turns()
     await asyncio.sleep(0)
@@ -313,7 +325,7 @@ async def test_a_patient_pane_waits_no_longer_although_nothing_more_is_read(stag
 
 
 async def test_a_patient_pane_waits_neither_with_a_full_turn_nor_while_few_are_read(stage):
-    stage.idle.is_patient = True
+    stage.idle.patience = scheduler.DEFERRED
     stage.idle.put(1)
     stage.scheduler.take_turns()
     assert stage.turns == ["idle"]
@@ -327,7 +339,7 @@ async def test_a_patient_pane_waits_neither_with_a_full_turn_nor_while_few_are_r
 
 async def test_patient_panes_do_not_wait_while_reading_is_held(stage):
     await get_busy(stage)
-    stage.idle.is_patient = True
+    stage.idle.patience = scheduler.DEFERRED
     stage.idle.put(1)
     stage.flood.put(LIMIT)
     stage.scheduler.take_turns()

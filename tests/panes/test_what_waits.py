@@ -17,7 +17,7 @@ class Pane:
 
     turn = TURN
     urgency = 0.0
-    is_patient = False
+    patience = 0.0
 
     def __init__(self, taken: Callable[[int], None]) -> None:
         self.waiting = 0

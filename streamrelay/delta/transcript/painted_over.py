@@ -40,8 +40,8 @@ class PaintedOver:
 
         Where the others have moved to is not told from the rows: the same words may stand in another place by chance.
         """
-        stays = {row.text for row in after}
-        if all(row.text in stays or _goes_on(row.text, new.text) for row, new in zip(before, after, strict=False)):
+        changed = [row.text for row, new in zip(before, after, strict=False) if not _goes_on(row.text, new.text)]
+        if not changed or {row.text for row in after}.issuperset(changed):
             return
         for paragraph in _paragraphs(before):
             self._add(paragraph)
