@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from streamrelay.errors import UsageError
 from streamrelay_cli.command_entry import CommandEntry
+from streamrelay_cli.imports import without_collection
 from streamrelay_cli.suggestions import SUGGESTIONS
 
 Context = Any
@@ -265,7 +266,8 @@ def _load(name: str, entry: CommandEntry, parent: CommandGroup) -> Any:
 
 def _function(target: str) -> Any:
     module, _, function = target.partition(":")
-    return getattr(importlib.import_module(f"streamrelay_cli.{module}"), function)
+    with without_collection():
+        return getattr(importlib.import_module(f"streamrelay_cli.{module}"), function)
 
 
 def _nothing() -> None:

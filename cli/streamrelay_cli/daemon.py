@@ -17,6 +17,7 @@ from streamrelay.version import VERSION
 from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemon_client import no_daemon
+from streamrelay_cli.imports import without_collection
 from streamrelay_cli.options import PrintingOptions, ServerOptions, TransportChoice, TransportOption, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -67,10 +68,11 @@ def daemon(
     chosen = options.server()
 
     async def main() -> int:
-        from streamrelay.daemon.assembly import opened, until_there
-        from streamrelay.daemon.logs import open_log
-        from streamrelay.daemon.process import run_daemon
-        from streamrelay.service.restore import RestoreProgress
+        with without_collection():
+            from streamrelay.daemon.assembly import opened, until_there
+            from streamrelay.daemon.logs import open_log
+            from streamrelay.daemon.process import run_daemon
+            from streamrelay.service.restore import RestoreProgress
 
         address = address_of(chosen)
         if wait:

@@ -4,6 +4,7 @@ import signal
 import sys
 
 from streamrelay_cli.descriptors import open_closed
+from streamrelay_cli.imports import without_collection
 
 
 def run() -> None:
@@ -21,6 +22,7 @@ def run() -> None:
         from streamrelay_cli.hook_client import report_hook
 
         sys.exit(report_hook(words[1:]))
-    from streamrelay_cli.main import run as run_any
+    with without_collection():
+        from streamrelay_cli.main import run as run_any
 
     run_any()

@@ -9,6 +9,7 @@ import typer
 from streamrelay.errors import StreamrelayError
 from streamrelay_cli.command_group import CONTEXT, CommandGroup, ParseError, as_usage_error
 from streamrelay_cli.commands import COMMANDS
+from streamrelay_cli.imports import without_collection
 from streamrelay_cli.options import CommonOptions, takes_options
 from streamrelay_cli.standard_output import READER_GONE, ReaderGoneError, own_standard_output
 
@@ -80,7 +81,8 @@ def streamrelay_command(
 ) -> None:
     """Load the configuration for the command that runs."""
     if context.invoked_subcommand not in {None, "help", "version"}:
-        from streamrelay_cli.config import configure
+        with without_collection():
+            from streamrelay_cli.config import configure
 
         configure(context)
 

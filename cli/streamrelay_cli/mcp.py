@@ -18,6 +18,7 @@ from streamrelay_cli.command_entry import SETUP, command
 from streamrelay_cli.command_group import is_group
 from streamrelay_cli.daemon import daemon_command
 from streamrelay_cli.daemon_client import service_needed
+from streamrelay_cli.imports import without_collection
 from streamrelay_cli.options import ServerOptions, takes_options
 from streamrelay_cli.output import CommandOutput
 from streamrelay_cli.runner import run_to_end
@@ -36,9 +37,10 @@ def mcp(context: typer.Context, options: ServerOptions) -> None:
         return
 
     async def main() -> None:
-        from streamrelay.daemon import background
-        from streamrelay.daemon.client import DaemonClient
-        from streamrelay.mcp.stdio import serve_stdio
+        with without_collection():
+            from streamrelay.daemon import background
+            from streamrelay.daemon.client import DaemonClient
+            from streamrelay.mcp.stdio import serve_stdio
 
         os.environ.update(kept_from_us())
         chosen = options.server()

@@ -31,6 +31,16 @@ except SystemExit as ended:
     assert not ended.code, ended.code
 print(*sorted(sys.modules), file=sys.stderr)
 """
+COLLECTED = """
+import gc, json, sys
+from streamrelay_cli.entry import run
+sys.argv = ["streamrelay", "daemon", "-S", "/nonexistent/tmux"]
+try:
+    run()
+except SystemExit as ended:
+    assert ended.code, ended.code
+print(json.dumps([gc.isenabled(), gc.get_stats()[0]["collections"], len(sys.modules)]), file=sys.stderr)
+"""
 INTERRUPTED = """
 import os, signal, sys
 from streamrelay_cli import entry
@@ -85,6 +95,13 @@ def test_the_prompt_loads_no_engine(words, environment):
         "streamrelay.errors",
         "streamrelay.version",
     }
+
+
+def test_imports_are_not_searched_for_garbage_and_what_a_command_makes_is():
+    done = subprocess.run([sys.executable, "-c", COLLECTED], capture_output=True, text=True, check=True, timeout=60)
+    collects, collections, modules = json.loads(done.stderr.splitlines()[-1])
+    assert collects
+    assert collections < 100 < modules, "it was 307, and is 48 without the imports"
 
 
 def test_the_table_has_every_command_with_the_line_of_its_help():
