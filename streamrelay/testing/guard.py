@@ -131,16 +131,28 @@ def servers_started_under(directory: Path) -> set[int]:
     """Return the tmux servers with TMUX_TMPDIR=`directory` in their environment; empty without /proc."""
     wanted = f"TMUX_TMPDIR={directory}".encode()
     found = set()
-    for process in Path("/proc").glob("[0-9]*"):
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():  # noqa: PTH112, PTH208  # see _read
+        if not name.isdecimal():
+            continue
         try:
             # The name is cut short; a client is "tmux: client" there.
-            if not (process / "comm").read_bytes().startswith(b"tmux: server"):
+            if not _read(f"/proc/{name}/comm", 32).startswith(b"tmux: server"):
                 continue
-            if wanted in (process / "environ").read_bytes().split(b"\0") and is_alive(int(process.name)):
-                found.add(int(process.name))
+            environment = Path("/proc", name, "environ").read_bytes()
+            if wanted in environment.split(b"\0") and is_alive(int(name)):
+                found.add(int(name))
         except OSError:
             continue
     return found
+
+
+def _read(path: str, size: int) -> bytes:
+    # Twice in each test for each process of the machine: a Path and a file object take three times as long.
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, size)
+    finally:
+        os.close(descriptor)
 
 
 def _decoded(environment: Mapping[Any, Any]) -> dict[str, str]:
