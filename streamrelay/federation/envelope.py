@@ -7,7 +7,7 @@ authenticates the whole batch: only the addressee can read it, and no node can c
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
@@ -60,23 +60,33 @@ def batches(envelopes: Iterable[Envelope]) -> Iterator[list[Envelope]]:
 
 
 def written(body: Body) -> bytes:
-    """Return a body as it is kept and sent."""
-    return msgspec.json.encode(body)
+    """Return a body as it is kept and sent: MessagePack, into which a long text is copied without a search."""
+    return msgspec.msgpack.encode(body)
+
+
+def rewritten(kept: bytes) -> bytes:
+    """Return a body as it is written now; earlier versions kept JSON, which begins as no MessagePack of a body does."""
+    return msgspec.msgpack.encode(msgspec.json.decode(kept)) if kept.startswith(b"{") else kept
 
 
 class _Kind(msgspec.Struct):
     kind: str
 
 
+_READ_KIND: Final = msgspec.msgpack.Decoder(_Kind)
+_READ_BODY: Final = msgspec.msgpack.Decoder[AnyBody](AnyBody)
+_READ_BATCH: Final = msgspec.msgpack.Decoder(EnvelopeBatch)
+
+
 def kind_of(written_body: bytes) -> str:
     """Return what kind a body of this node is, as its tag says."""
-    return msgspec.json.decode(written_body, type=_Kind).kind
+    return _READ_KIND.decode(written_body).kind
 
 
 def read_body(envelope: Envelope) -> AnyBody:
     """Return the body; raises Refused for one that this version does not know, or that no session could be given."""
     try:
-        body: AnyBody = msgspec.json.decode(envelope.body, type=AnyBody)
+        body: AnyBody = _READ_BODY.decode(envelope.body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused("unreadable", f"its body cannot be read: {error}", envelope.sender) from error
     if isinstance(body, Message | Deliver):
@@ -96,7 +106,7 @@ def sealed(envelopes: Sequence[Envelope], keys: KeyRing, *, at: float, salt: byt
 
     `at` is the sender's Unix time; `salt` are 16 random bytes, never used twice.
     """
-    text = msgspec.json.encode(EnvelopeBatch(at=at, envelopes=tuple(envelopes)))
+    text = msgspec.msgpack.encode(EnvelopeBatch(at=at, envelopes=tuple(envelopes)))
     return keys.seal(envelopes[0].sender, envelopes[0].to, text, salt)
 
 
@@ -104,7 +114,7 @@ def opened(fields: Mapping[bytes, bytes], *, to: str, keys: KeyRing) -> tuple[by
     """Return the salt and the envelopes of a stream's entry; raises Refused for any other entry, whatever its bytes."""
     sender, salt, text = keys.unseal(fields, to)
     try:
-        batch = msgspec.json.decode(text, type=EnvelopeBatch)
+        batch = _READ_BATCH.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused("unreadable", f"it cannot be read: {error}", sender) from error
     if any((envelope.sender, envelope.to) != (sender, to) for envelope in batch.envelopes):

@@ -19,12 +19,11 @@ from streamrelay.errors import UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-VERSION = b"3"
+VERSION = b"4"
 PRIVATE, PUBLIC = "sr-private-", "sr-public-"
 KEY_SIZE, SALT_SIZE = 32, 16
 MAX_SEALED_SIZE = 8 << 20
 """Bytes of a sealed envelope; a message has a million characters at most, so it always fits."""
-_FIELDS = (b"from", b"to", b"key", b"for", b"salt", b"sealed")
 
 RefusalReason = Literal[
     "malformed",
@@ -151,9 +150,9 @@ class KeyRing:
             raise UsageError(f"there is no key of node {to}", hint=f'add "{to} sr-public-..." to federation.peer_keys')
         own, theirs = self._own[0], keys[0]
         names = (self._fingerprints[own.public], self._fingerprints[theirs])
-        head = _head(sender.encode(), to.encode(), *names, salt)
+        head = b" ".join((sender.encode(), to.encode(), *names, salt.hex().encode()))
         cipher, nonce = self._cipher(own, theirs, salt, sending=True)
-        return {**head, b"sealed": cipher.encrypt(nonce, text, _bytes(head))}
+        return {b"v": VERSION, b"head": head, b"sealed": cipher.encrypt(nonce, text, _authenticated(head))}
 
     def unseal(self, fields: Mapping[bytes, bytes], to: str) -> Unsealed:
         """Return what an entry holds; raises Refused for everything that no peer has sealed for this node."""
@@ -166,28 +165,26 @@ class KeyRing:
             )
         if sum(map(len, fields.values())) > MAX_SEALED_SIZE:
             raise Refused("too_large", f"it is longer than {MAX_SEALED_SIZE:,} bytes")
-        if any(name not in fields for name in _FIELDS) or len(fields[b"salt"]) != SALT_SIZE:
-            raise Refused("malformed", "it is no envelope: a field is missing or has the wrong size")
-        sender = _shown(fields[b"from"])
-        if fields[b"to"] != to.encode():
+        if b"head" not in fields or b"sealed" not in fields:
+            raise Refused("malformed", "it is no envelope: a field is missing")
+        sender, to_node, named, own_named, salt = _read_head(fields[b"head"])
+        if to_node != to:
             raise Refused("other_node", "it is for another node", sender)
         if sender not in self._peers:
             raise Refused("unknown_peer", f"{sender} is none of our peers", sender)
-        named, own_named = fields[b"key"], fields[b"for"]
         theirs = next((key for key in self._peers[sender] if self._fingerprints[key] == named), None)
         own = next((pair for pair in self._own if self._fingerprints[pair.public] == own_named), None)
         if theirs is None or own is None:
-            whose, name = ("of its sender", b"key") if theirs is None else ("of ours", b"for")
-            raise Refused("unknown_key", f"this node knows no key {_shown(fields[name])} {whose}", sender)
+            whose, name = ("of its sender", named) if theirs is None else ("of ours", own_named)
+            raise Refused("unknown_key", f"this node knows no key {_shown(name)} {whose}", sender)
         from cryptography.exceptions import InvalidTag
 
-        head = {name: fields[name] for name in (b"v", b"from", b"to", b"key", b"for", b"salt")}
-        cipher, nonce = self._cipher(own, theirs, fields[b"salt"], sending=False)
+        cipher, nonce = self._cipher(own, theirs, salt, sending=False)
         try:
-            text = cipher.decrypt(nonce, fields[b"sealed"], _bytes(head))
+            text = cipher.decrypt(nonce, fields[b"sealed"], _authenticated(fields[b"head"]))
         except InvalidTag as error:
             raise Refused("forged", "it is not sealed with the keys that it names, or was changed", sender) from error
-        return Unsealed(sender, fields[b"salt"], text)
+        return Unsealed(sender, salt, text)
 
     def _cipher(self, own: KeyPair, theirs: bytes, salt: bytes, *, sending: bool) -> tuple["ChaCha20Poly1305", bytes]:
         from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -215,20 +212,25 @@ def _secret(own: KeyPair, theirs: bytes, *, sending: bool) -> bytes:
     return HKDF(SHA256(), KEY_SIZE, salt=None, info=b"streamrelay federation 2" + first + second).derive(shared)
 
 
-def _head(sender: bytes, to: bytes, key: bytes, for_key: bytes, salt: bytes) -> dict[bytes, bytes]:
-    return {
-        b"v": VERSION,
-        b"from": sender,
-        b"to": to,
-        b"key": key,
-        b"for": for_key,
-        b"salt": salt,
-    }
+def _read_head(head: bytes) -> tuple[str, str, bytes, bytes, bytes]:
+    """Return sender, addressee, the names of both keys and the salt; raises Refused for any other bytes.
+
+    A name has no space in it (`check_node`), so no two heads have the same bytes.
+    """
+    words = head.split(b" ")
+    try:
+        sender, to, key, for_key, salt_text = words
+        salt = bytes.fromhex(salt_text.decode("ascii"))
+    except ValueError as error:
+        raise Refused("malformed", "it is no envelope: its head cannot be read") from error
+    if len(salt) != SALT_SIZE:
+        raise Refused("malformed", "it is no envelope: its salt has the wrong size")
+    return _shown(sender), _shown(to), key, for_key, salt
 
 
-def _bytes(head: Mapping[bytes, bytes]) -> bytes:
-    """Return the head as the bytes that are authenticated: no two heads have the same."""
-    return b"".join(len(value).to_bytes(4, "big") + value for value in head.values())
+def _authenticated(head: bytes) -> bytes:
+    """Return what is authenticated with the text."""
+    return VERSION + b" " + head
 
 
 def _shown(value: bytes) -> str:

@@ -20,7 +20,7 @@ from streamrelay.errors import NotAllowed
 from streamrelay.events import LinkClosed
 from streamrelay.federation.allowance import Allowance, Limits
 from streamrelay.federation.channel import Channel, ChannelState, Verdict
-from streamrelay.federation.envelope import Envelope, written
+from streamrelay.federation.envelope import Envelope, rewritten, written
 from streamrelay.federation.messages import (
     Ack,
     AnyBody,
@@ -157,7 +157,7 @@ class Node:
         for key, value in kept.items():
             if key.startswith(POST):
                 peer, _, number = key.removeprefix(POST).rpartition("/")
-                waiting.setdefault(peer, {})[int(number)] = value
+                waiting.setdefault(peer, {})[int(number)] = rewritten(value)
             elif key.startswith(SPAN):
                 node.spans[key.removeprefix(SPAN)] = value.decode()
             elif key.startswith(IMAGE):

@@ -26,7 +26,8 @@ from streamrelay.history.query import Query
 from streamrelay.history.results import MAX_OUTPUT, FoundText, Output, SearchHistory
 from streamrelay.history.utterances import Utterance, Utterances
 
-_VERSION = 3
+_VERSION = 4
+"""Of 4, messages that are on their way are kept as MessagePack; an earlier version could not read them."""
 _CREATE = """
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -85,7 +85,8 @@ class ServiceStore:
         for outgoing in step.outgoing:
             for pane in outgoing.panes:
                 key = f"{OUT}{next(self._numbers):020d}"
-                keep[key] = msgspec.json.encode(PendingDelivery(outgoing.message, pane))
+                # A long text is copied into MessagePack as it is, and not searched.
+                keep[key] = msgspec.msgpack.encode(PendingDelivery(outgoing.message, pane))
                 self._on_their_way[outgoing.message.message_id, pane] = key
         t = round(time.monotonic() - self._began, 6)
         for event in step.events:
@@ -181,7 +182,13 @@ def _log_name(pane: str) -> str:
 
 def pending(kept: Mapping[str, bytes]) -> dict[str, PendingDelivery]:
     """Return the messages that may not be in the outbox yet, oldest first, by key."""
-    return {key: msgspec.json.decode(value, type=PendingDelivery) for key, value in kept.items() if key.startswith(OUT)}
+    return {key: _read_pending(value) for key, value in kept.items() if key.startswith(OUT)}
+
+
+def _read_pending(value: bytes) -> PendingDelivery:
+    """Return a message from what was kept; earlier versions kept JSON, which begins as no MessagePack of it does."""
+    read = msgspec.json.decode if value.startswith(b"{") else msgspec.msgpack.decode
+    return read(value, type=PendingDelivery)
 
 
 def remembered(kept: Mapping[str, bytes]) -> dict[str, RememberedPane]:

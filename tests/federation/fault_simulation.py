@@ -321,7 +321,9 @@ class Simulation:
         fields = sealed([envelope], self.stranger, at=START + self.now, salt=self.random.randbytes(16))
         known = next(other for other in self.nodes if other.name == sender).keys.own_fingerprints[0].encode()
         too_large = {b"v": VERSION, b"sealed": b"z" * 10_000_000}
-        hostile = [fields, {**fields, b"key": known}, {b"v": b"9"}, {b"x": b"y"}, too_large]
+        words = fields[b"head"].split(b" ")
+        relabelled = {**fields, b"head": b" ".join([*words[:2], known, *words[3:]])}
+        hostile = [fields, relabelled, {b"v": b"9"}, {b"x": b"y"}, too_large]
         self._add(node, self.random.choice(hostile))
 
     def _add(self, node: SimulatedNode, fields: dict[bytes, bytes]) -> None:

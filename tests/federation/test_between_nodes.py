@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 
 from streamrelay.delivery.message import Message
@@ -10,7 +11,7 @@ from streamrelay.federation import incoming, outgoing
 from streamrelay.federation.channel import WINDOW
 from streamrelay.federation.envelope import read_body
 from streamrelay.federation.messages import AnyBody, Seated, Suspended, Wish
-from streamrelay.federation.node import SUSPENDED, Node
+from streamrelay.federation.node import POST, SUSPENDED, Node
 from streamrelay.links.link import Party
 from streamrelay.relay.rules import Effect, Participant, Rules
 from streamrelay.relay.steps import RelayStep
@@ -211,3 +212,16 @@ def test_last_words_from_elsewhere_are_held_back_as_those_of_here_and_the_link_i
     two.settle()
     assert not two.alpha.machine.links.links()
     assert not [message.text for message in two.alpha.typed if "farewell" in message.text]
+
+
+def test_what_waited_when_an_earlier_version_ended_arrives(two: Two) -> None:
+    two.link("link-1")
+    two.settle()
+    two.alpha.says("%1", "before the upgrade")
+    for key, value in two.alpha.kept.items():
+        if key.startswith(POST):
+            # Schema 3 kept bodies as JSON.
+            two.alpha.kept[key] = msgspec.json.encode(msgspec.msgpack.decode(value))
+    two.alpha.restart()
+    two.settle()
+    assert [message.text for message in two.beta.typed] == ["[From Ann] before the upgrade"]

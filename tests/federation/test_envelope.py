@@ -18,11 +18,13 @@ from streamrelay.federation.envelope import (
     kind_of,
     opened,
     read_body,
+    rewritten,
     sealed,
     written,
 )
 from streamrelay.federation.keys import (
     MAX_SEALED_SIZE,
+    VERSION,
     KeyPair,
     KeyRing,
     Refused,
@@ -58,6 +60,16 @@ def entry(*, at: float = NOW, **said: object) -> dict[bytes, bytes]:
 def open_for_beta(fields: dict[bytes, bytes]) -> Envelope:
     (envelope,) = opened(fields, to="beta", keys=ring("beta"))[1].envelopes
     return envelope
+
+
+HEAD = (b"from", b"to", b"key", b"for", b"salt")
+
+
+def with_head(fields: dict[bytes, bytes], **changed: bytes) -> dict[bytes, bytes]:
+    """Return an entry with other words in its head."""
+    words = dict(zip(HEAD, fields[b"head"].split(b" "), strict=True))
+    words |= {name.strip("_").encode(): word for name, word in changed.items()}
+    return {**fields, b"head": b" ".join(words.values())}
 
 
 def refusal(fields: dict[bytes, bytes], entry_id: bytes = ENTRY, admission: Admission | None = None) -> str:
@@ -107,13 +119,29 @@ def test_an_entry_shows_no_plain_text_and_no_two_are_alike() -> None:
 
 
 @pytest.mark.requirement("NET-04b", "NET-06a")
-@pytest.mark.parametrize("name", [b"from", b"to", b"key", b"for", b"salt", b"sealed"])
-def test_no_field_can_be_changed(name: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "word", "reason"),
+    [
+        ("from_", b"gamma", "unknown_key"),
+        ("to", b"gamma", "other_node"),
+        ("key", fingerprint(KEYS["gamma"].public).encode(), "unknown_key"),
+        ("for_", fingerprint(KEYS["gamma"].public).encode(), "unknown_key"),
+        ("salt", b"other of 16 byte".hex().encode(), "forged"),
+        ("salt", SALT.hex().upper().encode(), "forged"),
+    ],
+    ids=["from", "to", "key", "for", "salt", "salt in capitals"],
+)
+def test_no_word_of_the_head_can_be_changed(name: str, word: bytes, reason: str) -> None:
+    assert refusal(with_head(entry(), **{name: word})) == reason
+
+
+@pytest.mark.requirement("NET-04b", "NET-06a")
+def test_no_sealed_byte_can_be_changed() -> None:
     fields = entry()
-    other = {b"from": b"gamma", b"to": b"gamma", b"key": fingerprint(KEYS["gamma"].public).encode()}
-    changed = other.get(name, bytes([fields[name][0] ^ 1]) + fields[name][1:])
-    expected = {b"to": "other_node", b"from": "unknown_key", b"key": "unknown_key", b"for": "unknown_key"}
-    assert refusal({**fields, name: changed}) == expected.get(name, "forged")
+    for place in (0, len(fields[b"sealed"]) // 2, -1):
+        changed = bytearray(fields[b"sealed"])
+        changed[place] ^= 1
+        assert refusal({**fields, b"sealed": bytes(changed)}) == "forged"
 
 
 @pytest.mark.requirement("NET-04b", "NET-06a")
@@ -121,20 +149,28 @@ def test_what_a_stranger_seals_is_refused_whatever_it_names() -> None:
     stranger = KeyRing([STRANGER], {"beta": [KEYS["beta"].public]})
     forged = seal(made(), stranger)
     assert refusal(forged) == "unknown_key"
-    assert refusal({**forged, b"key": fingerprint(KEYS["alpha"].public).encode()}) == "forged"
+    assert refusal(with_head(forged, key=fingerprint(KEYS["alpha"].public).encode())) == "forged"
     assert refusal(seal(made(sender="omega"), stranger)) == "unknown_peer"
     # What beta sealed for alpha does not come back to beta as alpha's word.
     own = seal(made(sender="beta", to="alpha"), ring("beta"))
-    assert refusal({**own, b"from": b"alpha", b"to": b"beta", b"key": own[b"for"], b"for": own[b"key"]}) == "forged"
+    _, _, key, for_key, _ = own[b"head"].split(b" ")
+    assert refusal(with_head(own, from_=b"alpha", to=b"beta", key=for_key, for_=key)) == "forged"
 
 
 @pytest.mark.requirement("NET-04d")
 def test_other_versions_other_nodes_and_what_is_too_long_are_refused() -> None:
     assert refusal({b"envelope": b"{}", b"signature": b"0"}) == "unknown_version"
-    assert refusal({**entry(), b"v": b"4"}) == "unknown_version"
+    # Version 3 had a field for each word of the head, and JSON in it.
+    earlier = {b"v": b"3", **dict.fromkeys((*HEAD, b"sealed"), b"x")}
+    assert refusal(earlier) == "unknown_version"
+    assert refusal({**entry(), b"v": b"5"}) == "unknown_version"
     assert refusal(seal(made(to="gamma"), ring("alpha"))) == "other_node"
     assert refusal({**entry(), b"sealed": b"x" * MAX_SEALED_SIZE}) == "too_large"
-    assert refusal({**entry(), b"salt": b"short"}) == "malformed"
+    for name in (b"head", b"sealed"):
+        assert refusal({field: value for field, value in entry().items() if field != name}) == "malformed"
+    for salt in (b"", b"73", SALT.hex().encode() + b"00", b"no digits", b"\xff" * 32):
+        assert refusal(with_head(entry(), salt=salt)) == "malformed"
+    assert refusal({**entry(), b"head": entry()[b"head"] + b" more"}) == "malformed"
     assert refusal({}) == "malformed"
 
 
@@ -204,16 +240,17 @@ def test_an_error_repeats_no_key() -> None:
 
 
 def test_a_body_of_tomorrow_is_no_reason_to_stop() -> None:
-    there = open_for_beta(entry(body=msgspec.Raw(b'{"kind":"sung"}')))
+    there = open_for_beta(entry(body=msgspec.Raw(msgspec.msgpack.encode({"kind": "sung"}))))
     assert there.number == 7
     with pytest.raises(Refused, match="body"):
         read_body(there)
 
 
-FIELDS = [b"v", b"from", b"to", b"key", b"for", b"salt", b"sealed", b"x"]
+FIELDS = [b"v", b"head", b"sealed", b"x"]
+WHOLE_HEAD = entry()[b"head"]
 
 
-@given(st.dictionaries(st.sampled_from(FIELDS), st.binary(max_size=200) | st.sampled_from([b"3", b"beta", b"alpha"])))
+@given(st.dictionaries(st.sampled_from(FIELDS), st.binary(max_size=200) | st.sampled_from([VERSION, WHOLE_HEAD])))
 def test_no_bytes_raise_anything_else(fields: dict[bytes, bytes]) -> None:
     with pytest.raises(Refused):
         open_for_beta(fields)
@@ -242,10 +279,11 @@ def test_what_could_not_be_typed_is_refused_before_it_is_taken_up(body: Message 
 
 @pytest.mark.parametrize("depth", [10, 200_000])
 def test_no_nesting_is_too_deep(depth: int) -> None:
-    nested = ring("alpha").seal("alpha", "beta", b"[" * depth, SALT)
+    lists = b"\x91" * depth  # each is a list with one item
+    nested = ring("alpha").seal("alpha", "beta", lists, SALT)
     assert refusal(nested) == "unreadable"
     with pytest.raises(Refused):
-        read_body(made(body=msgspec.Raw(b'{"kind":"gone","x":' + b"[" * depth)))
+        read_body(made(body=msgspec.Raw(b"\x82\xa4kind\xa4gone\xa1x" + lists)))
 
 
 @pytest.mark.parametrize("body", [Ack(epoch=1, up_to=2, missing=True), Gone(pane="%1", reason="pane_gone")])
@@ -254,8 +292,24 @@ def test_bodies_tell_what_they_are(body) -> None:
 
 
 def test_only_what_is_said_is_heard() -> None:
-    closed = b'{"kind":"heard","pane":"%1","in_turns":true,"events":[{"event":"pane_closed","reason":"pane_gone"}]}'
+    closed = msgspec.msgpack.encode(
+        {"kind": "heard", "pane": "%1", "in_turns": True, "events": [{"event": "pane_closed", "reason": "pane_gone"}]}
+    )
     with pytest.raises(Refused):
         read_body(made(body=msgspec.Raw(closed)))
     heard = Heard(pane="%1", in_turns=False, events=(TurnEnded(reason="signal", certain=True),))
     assert read_body(made(body=msgspec.Raw(written(heard)))) == heard
+
+
+def test_a_body_that_an_earlier_version_kept_is_sent_as_it_is_written_now() -> None:
+    for body in (
+        Heard(
+            pane="%3",
+            in_turns=True,
+            events=(Text(text="größer", origin="program", turn=2), TurnEnded(reason="quiet", certain=False)),
+        ),
+        Message(message_id="m1", name="Bob", text='a "text"\n\x1b[0m\U0001f600', last=True),
+        Ack(epoch=1 << 60, up_to=2, slow=5.0),
+    ):
+        assert rewritten(msgspec.json.encode(body)) == written(body)
+        assert rewritten(written(body)) == written(body)

@@ -14,7 +14,7 @@ import pytest
 from redis.asyncio import Redis
 
 from streamrelay.errors import RedisLost, UsageError
-from streamrelay.federation.keys import KeyPair
+from streamrelay.federation.keys import VERSION, KeyPair
 from streamrelay.federation.messages import Deliver, Message
 from streamrelay.federation.streams import BATCH, GROUP, PORTION, TTL, StreamEntry, Streams, open_streams, portions
 from streamrelay.service.api import SendMessage
@@ -164,14 +164,14 @@ async def test_a_node_needs_no_more_rights_than_the_document_says(private_redis:
 async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machines: Machines) -> None:
     machines.beta.start("Bob")
     async with machines.services() as (alpha, beta), raw(machines.redis) as redis:
-        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}, {"v": "3", "sealed": "x" * 10_000_000}):
+        for fields in ({"x": "y"}, {"envelope": "{}", "signature": "0"}, {"v": VERSION, "sealed": "x" * 10_000_000}):
             await redis.xadd("streamrelay:inbox:beta", fields)
         await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
         await machines.beta.until_heard("Bob", "hello")
         dead = [fields[b"why"] for _, fields in await redis.xrange("streamrelay:dead:beta")]
         assert dead == [
             b"malformed: it is no envelope",
-            b"unknown_version: it is of version 1; this node speaks version 3",
+            b"unknown_version: it is of version 1; this node speaks version 4",
             b"too_large: it is longer than 8,388,608 bytes",
         ]
         assert any("refused (too_large)" in problem for problem in (await beta.status()).problems)
