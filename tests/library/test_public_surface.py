@@ -74,6 +74,16 @@ def test_names_that_load_lazily_are_listed_and_others_are_errors():
         streamrelay.Sever  # noqa: B018
 
 
+def test_the_table_of_widths_loads_no_terminal():
+    script = (
+        "import sys, streamrelay.vt.widths; sys.exit('pyte' in sys.modules or 'streamrelay.vt.screen' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == 0
+    assert {*streamrelay.vt.__all__} <= {*dir(streamrelay.vt)}
+    with pytest.raises(AttributeError, match="'TmuxScren'"):
+        streamrelay.vt.TmuxScren  # noqa: B018
+
+
 @pytest.mark.requirement("OPS-10a")
 def test_the_ten_line_example_runs(private_tmux, tmp_path):
     source = EXAMPLE.read_text()
