@@ -7,6 +7,7 @@ beside it.
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 KEY = "no-key-0123456789abcdefghij"
+_SERVER = (sys.executable, str(Path(__file__).parent / "tool_server.py"))
 
 
 class Wanted(NamedTuple):
@@ -24,6 +26,8 @@ class Wanted(NamedTuple):
     allows: bool = True
     """Whether tools run without a question."""
     resumes: bool = False
+    has_server: bool = False
+    """Whether it has a server with a tool (tool_server.py)."""
 
 
 class Start(NamedTuple):
@@ -60,6 +64,12 @@ class Agent:
     resumes: bool = False
     greets: bool = False
     """Whether it prints lines before its first prompt, as any command does: it is recorded from there on."""
+    server: tuple[str, ...] = ()
+    """The keys that allow a new server, where it asks about that when it starts."""
+    writes: bool = True
+    """Whether it has a tool that writes a file in its folder."""
+    stays_in_shell: bool = False
+    """Whether it goes on taking commands of the shell after the first, until an Escape."""
     boots: float = 1.0
     """Seconds of rest that it needs once it looks ready."""
 
@@ -67,6 +77,10 @@ class Agent:
 def _write(path: Path, content: str | Mapping[str, object]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def _servers() -> dict[str, object]:
+    return {"tiny": {"command": _SERVER[0], "args": [*_SERVER[1:]]}}
 
 
 def _claude(package: str, tui: str) -> Callable[[Path, Path, str, Wanted], Start]:
@@ -79,6 +93,8 @@ def _claude(package: str, tui: str) -> Callable[[Path, Path, str, Wanted], Start
         })  # fmt: skip
         allowed = ["Bash(printf:*)", "Bash"] if wanted.allows else []
         _write(home / ".claude" / "settings.json", {"permissions": {"allow": allowed}, "tui": tui})
+        if wanted.has_server:
+            _write(home / "work" / ".mcp.json", {"mcpServers": _servers()})
         quiet = ("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_BUG_COMMAND")
         variables = dict.fromkeys((*quiet, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"), "1")
         variables |= {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": KEY}
@@ -91,6 +107,7 @@ def _claude(package: str, tui: str) -> Callable[[Path, Path, str, Wanted], Start
 def _codex(*more: str) -> Callable[[Path, Path, str, Wanted], Start]:
     def set_up(programs: Path, home: Path, model: str, wanted: Wanted) -> Start:
         policy = ("never", "danger-full-access") if wanted.allows else ("on-request", "read-only")
+        server = f'[mcp_servers.tiny]\ncommand = "{_SERVER[0]}"\nargs = ["{_SERVER[1]}"]\n' if wanted.has_server else ""
         trust = f'[projects."{home / "work"}"]\ntrust_level = "trusted"\n' if wanted.trusts else ""
         _write(
             home / ".codex" / "config.toml",
@@ -106,7 +123,7 @@ wire_api = "responses"
 env_key = "NO_KEY"
 [analytics]
 enabled = false
-{trust}""",
+{trust}{server}""",
         )
         program = str(programs / "codex/node_modules/.bin/codex")
         words = [program, *(["resume", "--last"] if wanted.resumes else []), "--no-daemon", *more]
@@ -121,7 +138,7 @@ def _gemini(*, alternate: bool) -> Callable[[Path, Path, str, Wanted], Start]:
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": not wanted.trusts}},
             "telemetry": {"enabled": False}, "privacy": {"usageStatisticsEnabled": False},
             "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-            "ui": {"useAlternateBuffer": alternate},
+            "ui": {"useAlternateBuffer": alternate}, "mcpServers": _servers() if wanted.has_server else {},
         })  # fmt: skip
         words = [str(programs / "gemini/node_modules/.bin/gemini"), *(["--yolo"] if wanted.allows else [])]
         words += ["-m", "gemini-2.5-pro", *(["--resume", "latest"] if wanted.resumes else [])]
@@ -135,7 +152,7 @@ def _qwen(programs: Path, home: Path, model: str, wanted: Wanted) -> Start:
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": not wanted.trusts}},
         "telemetry": {"enabled": False}, "privacy": {"usageStatisticsEnabled": False},
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False, "disableUpdateNag": True},
-        "model": {"name": "loopback"},
+        "model": {"name": "loopback"}, "mcpServers": _servers() if wanted.has_server else {},
     })  # fmt: skip
     words = [str(programs / "qwen/node_modules/.bin/qwen"), *(["--yolo"] if wanted.allows else [])]
     words += ["--continue"] if wanted.resumes else []
@@ -151,7 +168,9 @@ def _opencode(programs: Path, home: Path, model: str, wanted: Wanted) -> Start:
     }  # fmt: skip
     _write(home / ".config/opencode/opencode.json", {
         "autoupdate": False, "share": "disabled", "model": "lab/loopback", "small_model": "lab/loopback",
-        "provider": {"lab": provider}, "permission": {} if wanted.allows else {"bash": "ask"},
+        "provider": {"lab": provider},
+        "permission": {} if wanted.allows else dict.fromkeys(("bash", "edit", "tiny_lookup"), "ask"),
+        "mcp": {"tiny": {"type": "local", "command": [*_SERVER]}} if wanted.has_server else {},
     })  # fmt: skip
     words = [str(programs / "opencode-ai/node_modules/opencode-linux-x64/bin/opencode")]
     words += ["--continue"] if wanted.resumes else []
@@ -178,18 +197,18 @@ _TRUST = r"[Dd]o you trust|trust (?:the files|this folder)"
 _CLAUDE_PACKAGE = "node_modules/@anthropic-ai/claude-code"
 
 
-def _of_claude(package: str, tui: str) -> Agent:
+def _of_claude(package: str, tui: str, *server: str) -> Agent:
     return Agent(
         _claude(package, tui), f"{package}/{_CLAUDE_PACKAGE}", r"(?m)^\s*❯", _TRUST, _ASKS,
         pickers=("/model", "/theme", "/config"), nested=("/config",), switch=("/tui fullscreen", "/tui default"),
-        resumes=True,
+        resumes=True, server=server,
     )  # fmt: skip
 
 
 def _of_codex(*more: str) -> Agent:
     return Agent(
         _codex(*more), "codex/node_modules/@openai/codex", r"(?m)^\s*› ", _TRUST, _ASKS,
-        pickers=("/model",), clear="/new", escapes=2, resumes=True,
+        pickers=("/model",), clear="/new", escapes=2, resumes=True, writes=False,
     )  # fmt: skip
 
 
@@ -197,14 +216,15 @@ def _of_gemini(*, alternate: bool) -> Agent:
     return Agent(
         _gemini(alternate=alternate), "gemini/node_modules/@google/gemini-cli", "Type your message", _TRUST, _ASKS,
         pickers=("/theme", "/settings"), compact="/compress", resumes=True, boots=3.0,
+        stays_in_shell=True,
     )  # fmt: skip
 
 
 AGENTS: Mapping[str, Agent] = MappingProxyType({
-    "claude": _of_claude("claude-new", "default"),
-    "claude_fullscreen": _of_claude("claude-new", "fullscreen"),
-    "claude197": _of_claude("claude-code", "default"),
-    "claude197_fullscreen": _of_claude("claude-code", "fullscreen"),
+    "claude": _of_claude("claude-new", "default", "Up", "Up", "Enter"),
+    "claude_fullscreen": _of_claude("claude-new", "fullscreen", "Up", "Up", "Enter"),
+    "claude197": _of_claude("claude-code", "default", "Enter"),
+    "claude197_fullscreen": _of_claude("claude-code", "fullscreen", "Enter"),
     "codex": _of_codex(),
     "codex_inline": _of_codex("--no-alt-screen"),
     "gemini": _of_gemini(alternate=False),
@@ -212,6 +232,7 @@ AGENTS: Mapping[str, Agent] = MappingProxyType({
     "qwen": Agent(
         _qwen, "qwen/node_modules/@qwen-code/qwen-code", "Type your message", _TRUST, _ASKS,
         pickers=("/theme", "/approval-mode"), compact="/compress", resumes=True, boots=2.0,
+        writes=False, stays_in_shell=True,
     ),
     "opencode": Agent(
         _opencode, "opencode-ai/node_modules/opencode-ai", "Ask anything", "", _ASKS,

@@ -82,6 +82,40 @@ async def _permission(life: Life) -> None:
     await _asks(life, "n7")
 
 
+async def _mcp(life: Life) -> None:
+    if life.agent.server:
+        await life.dialog("trust", "MCP server", *life.agent.server, seconds=60.0)
+    await life.shows(life.agent.ready)
+    await _pause(life, life.agent.boots + 1.0)
+    before = life.answered_so_far
+    await life.send("Please do topic:served for me.")
+    if await life.dialog("permission", rf"{life.agent.permission}|Allow .*lookup", "Enter"):
+        await life.answered(before + 1)
+    await _asks(life, "n43")
+
+
+async def _edit(life: Life) -> None:
+    before = life.answered_so_far
+    await life.send("Please do topic:written for me.")
+    if await life.dialog("permission", rf"{life.agent.permission}|Apply this change", "Enter"):
+        await life.answered(before + 1)
+    await _asks(life, "n44")
+
+
+async def _modes(life: Life) -> None:
+    """A command of the shell from within, and the modes that Shift-Tab goes through."""
+    await life.ask("n45")
+    await life.type("!echo the shell said this")
+    await life.quiet(2.5, 12.0)
+    await life.snapshot("shell")
+    if life.agent.stays_in_shell:
+        await life.key("Escape", rest=1.0)
+    await life.ask("aftershell")
+    for topic in ("n46", "n47", "n48"):
+        await life.key("BTab", rest=1.0)
+        await life.ask(topic)
+
+
 async def _trust(life: Life) -> None:
     await life.dialog("trust", life.agent.trust, "Enter", seconds=60.0)
     await life.shows(life.agent.ready)
@@ -219,6 +253,9 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType({
     "drafts": Scenario(_drafts),
     "para": Scenario(_para),
     "trust": Scenario(_trust, Wanted(trusts=False), fits=lambda agent: bool(agent.trust), waits=False),
+    "mcp": Scenario(_mcp, Wanted(allows=False, has_server=True), fits=lambda one: bool(one.permission), waits=False),
+    "edit": Scenario(_edit, Wanted(allows=False), fits=lambda agent: bool(agent.permission) and agent.writes),
+    "modes": Scenario(_modes, fits=lambda agent: bool(agent.permission)),
     "resume": Scenario(_resume, Wanted(resumes=True), before=_earlier, fits=lambda agent: agent.resumes),
 })  # fmt: skip
 """In the order in which they are recorded."""

@@ -99,6 +99,10 @@ TOOLS = ("Bash", "exec_command", "shell_command", "run_shell_command", "bash")
 """What agents call the tool that runs a command."""
 
 
+WRITERS = ("Write", "write_file", "write")
+"""What agents call the tool that writes a file."""
+
+
 def text_of(topic: str) -> tuple[str, float]:
     """Return an answer and the seconds that it takes."""
     if topic in _TEXTS:
@@ -124,8 +128,25 @@ def decide(asked: ModelRequest) -> ModelReply:
         if asked.result:
             return ModelReply(*_after(topic))
         return ModelReply(f"First I run one command for {topic}.", (tool, _arguments(tool, topic)), 0.6)
+    if topic in {"served", "written"} and (call := _call(topic, asked)) is not None:
+        if asked.result:
+            return ModelReply(*_after(topic))
+        return ModelReply(f"First I use one tool for {topic}.", call, 0.6)
     text, seconds = text_of(topic)
     return ModelReply(text, seconds=seconds)
+
+
+def _call(topic: str, asked: ModelRequest) -> tuple[str, dict[str, object]] | None:
+    """Return the call of a server's tool, or of the tool that writes a file, if the agent has it."""
+    if topic == "served":
+        # Agents that have many tools offer those of servers only when they are searched for.
+        lookup = next((name for name in asked.tools if name.endswith("lookup")), "mcp__tiny__lookup")
+        return lookup, {"question": "what is the answer"}
+    writer = next((name for name in WRITERS if name in asked.tools), None)
+    if writer is None:
+        return None
+    path = {"write": "filePath"}.get(writer, "file_path")
+    return writer, {path: "made.txt", "content": "first line of it\nsecond line of it\n"}
 
 
 def is_side(asked: ModelRequest, *, without_tools: bool) -> bool:

@@ -102,7 +102,7 @@ CANCELLED = re.compile("Request cancelled")
 
 
 def _deeds(events: Iterable[Event]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Activity) and not CANCELLED.search(event.text)]
+    return [event.text.strip() for event in events if isinstance(event, Activity) and not CANCELLED.search(event.text)]
 
 
 @pytest.mark.sampled(16)

@@ -1,11 +1,15 @@
 """The recorder of whole lives: what its model says, what its programs never painted, how its recordings are heard."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.fidelity.witnessed import ScreenAlone, has_record
+from benchmarks.lives import tool_server
 from benchmarks.lives.agents import AGENTS, Wanted
 from benchmarks.lives.life import _program
 from benchmarks.lives.painted import unpainted
@@ -39,6 +43,38 @@ def test_a_tool_is_called_once_and_then_spoken_of() -> None:
     assert first.call is not None
     assert first.call[0] == "Bash"
     assert decide(asked("do topic:tool1", result="out-1")).call is None
+
+
+@pytest.mark.parametrize(
+    ("topic", "tools", "name"),
+    [
+        ("served", ("Bash", "mcp__tiny__lookup"), "mcp__tiny__lookup"), ("served", ("Bash",), "mcp__tiny__lookup"),
+        ("written", ("Bash", "Write"), "Write"), ("written", ("bash", "write"), "write"),
+    ],
+)  # fmt: skip
+def test_a_servers_tool_or_a_writer_of_files_is_called_once(topic: str, tools: tuple[str, ...], name: str) -> None:
+    first = decide(asked(f"do topic:{topic}", tools=tools))
+    assert first.call is not None
+    assert first.call[0] == name
+    assert decide(asked(f"do topic:{topic}", result="made", tools=tools)).call is None
+    assert decide(asked("do topic:written", tools=("Bash",))).call is None
+
+
+def test_the_server_with_a_tool_is_spoken_to_as_agents_do() -> None:
+    requests = [
+        {"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
+        {"method": "notifications/initialized"}, {"id": 1, "method": "tools/list"},
+        {"id": 2, "method": "tools/call", "params": {"name": "lookup", "arguments": {}}}, {"id": 3, "method": "no"},
+    ]  # fmt: skip
+    words = [sys.executable, str(Path(tool_server.__file__))]
+    spoken = "".join(json.dumps(request) + "\n" for request in requests)
+    done = subprocess.run(words, input=spoken, capture_output=True, text=True, check=True, timeout=30.0)
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert sorted(answers) == [0, 1, 2, 3]
+    assert answers[0]["result"]["protocolVersion"] == "2025-03-26"
+    assert [tool["name"] for tool in answers[1]["result"]["tools"]] == ["lookup"]
+    assert "forty-two" in answers[2]["result"]["content"][0]["text"]
+    assert answers[3]["error"]["code"] == -32601
 
 
 @pytest.mark.parametrize(

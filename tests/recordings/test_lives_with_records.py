@@ -45,12 +45,21 @@ AIDER = {
 }
 BOTH = AIDER | {
     "claude/long400": Held(lag=0.7),
+    "claude/edit": ASKED,
+    "claude/mcp": ASKED,
+    "claude/modes": Held(lag=0.7),
     "claude/permission": ASKED,
+    "claude197/late_mid": Held(lag=0.7),
+    "claude197/long400": Held(lag=0.9),
+    "claude197/permission": ASKED,
     "claude_fullscreen/permission": ASKED,
+    "codex/mcp": ASKED,
     "codex/permission": ASKED,
     "codex_inline/permission": ASKED,
     # The last word was cut off in the middle.
     "gemini/interrupt": Held(noise=1),
+    "gemini/edit": ASKED,
+    "gemini/mcp": ASKED,
     "gemini/permission": ASKED,
     # A page was skipped, and with it the beginning of a block of code, whose line numbers are said then.
     "gemini_alternate/long400": Held(recall=0.995, noise=6),
@@ -65,13 +74,17 @@ BOTH = AIDER | {
     "opencode/queued": SLOW,
     "opencode/turns20": SLOW,
     "qwen/compact": Held(lag=0.8),
+    "qwen/mcp": ASKED,
     "qwen/permission": ASKED,
     "aider/late_mid": ATTACHED,
 }
 ALONE = BOTH | {
     "claude/late_mid": ATTACHED,
+    "claude197/late_mid": ATTACHED,
     "claude_fullscreen/late_mid": ATTACHED,
     "codex_inline/late_mid": ATTACHED,
+    # It is at work before the first message, because it starts its servers: its greeting is taken for an answer.
+    "codex/mcp": Held(noise=6, lag=1.8),
     "codex/resizes": Held(lines=0.76, noise=10, dup=6),
     "gemini_alternate/late_mid": ATTACHED,
     "opencode/late_mid": ATTACHED,
