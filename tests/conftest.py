@@ -21,7 +21,7 @@ from streamrelay.testing.redis import HINT, redis_binary
 from streamrelay.testing.sshd import PrivateSshd, missing_program
 from streamrelay.testing.tmux import PrivateTmux
 
-pytest_plugins = ["tests.sampling"]
+pytest_plugins = ["tests.sampling", "tests.spreading"]
 
 _NO_BROWSER = "there is no Chromium here"
 

@@ -34,6 +34,7 @@ GROUPS, IN_DEFAULT_RUN = 125, 5
 
 
 @pytest.mark.requirement("DLV-07a", "GAT-15")
+@pytest.mark.spread
 @pytest.mark.timeout(400)
 @pytest.mark.sampled(IN_DEFAULT_RUN)
 @pytest.mark.parametrize("group", range(GROUPS))

@@ -8,6 +8,7 @@ from tests.federation.real_links import links_survive
 
 
 @pytest.mark.requirement("NET-03", "NET-07")
+@pytest.mark.spread
 @pytest.mark.timeout(600)
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(50))
