@@ -97,6 +97,8 @@ class FrameCutter:
         """Whether the piece last yielded ends where the program meant it to, and not where a read did."""
         self.at_switch = False
         """Whether that end is a switch of the screen or of bracketed paste: what follows it means something else."""
+        self.is_left = False
+        """Whether the alternate screen is shown right behind the piece last yielded."""
         self.more = False
         """Whether the same read goes on behind the piece last yielded."""
         self.at_wipe = False
@@ -240,7 +242,9 @@ class FrameCutter:
             self.at_switch = changes_screen
             if changes_screen or (moves and self.linear):
                 if changes_screen or not self._is_taken(scanned, carried, landmark.start()):
+                    self.is_left = changes_screen and is_set
                     yield data[start:before], True
+                    self.is_left = False
                     start = before
                 self._stretch_began = before
             if moves:

@@ -290,6 +290,8 @@ class DeltaStream:
             whole = complete and self._cutter.at_landmark
             if whole or (complete and not self.converses) or self._cutter.at_wipe:
                 self._take_frame(whole=whole, stands=self._cutter.at_switch)
+            if self._cutter.is_left and not self.converses:
+                self._printing.leave()
             if not self.converses:
                 self._look_at_shell()
             printed_any = printed_any or not self.converses

@@ -201,3 +201,13 @@ def test_a_program_that_prints_only_its_prompt_has_answered_at_both_its_ends() -
     pane.rests(QUIET + 0.5)
     assert len(ends(pane)) == 2
     assert pane.said() == []
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_what_a_command_printed_before_it_showed_the_alternate_screen_is_published() -> None:
+    pane = runs("git commit -am x; git commit --amend")
+    pane.prints("[main d630460] x\r\n 1 file changed\r\n\x1b[?1049h\x1b[22;0;0t\x1b[Hthe message of the commit")
+    pane.rests()
+    pane.prints("\x1b[?1049l[main f1e12a4] x\r\n" + f"{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["[main d630460] x", " 1 file changed", "[main f1e12a4] x"]

@@ -265,6 +265,11 @@ class Printing:
         self._lines.skip(frame)
         self._paints = False
 
+    def leave(self) -> None:
+        """The alternate screen is about to be shown: the first lines of a command are not rewritten any more."""
+        if self._lines.habit == "unproven":
+            self._release()
+
     def ask(self) -> None:
         """Note that the open line, as it rests, asks a person for something: it is no output."""
         self._release()
