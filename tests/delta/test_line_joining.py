@@ -188,6 +188,20 @@ def test_wide_text_broken_hard_comes_back_whole(text: str, half: int) -> None:
     assert joined(rows, 2 * half + 1) == [text], "a column that no wide character fits in"
 
 
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("[23:05:43] inside" + "app.py:10".rjust(43), "out"),
+        ("23062 root      0 -20    0  0 I    1.0  0:46 kworker/1:2H-kbl", "23959 root     20   0  0:00 python"),
+        ("┃ A title" + "┃".rjust(51), "┗" + 58 * "━" + "┛"),
+    ],
+    ids=["a place at the right edge", "columns", "a box"],
+)  # fmt: skip
+def test_a_row_with_columns_is_no_wrapped_text(above: str, below: str) -> None:
+    assert joined([above, below], 60) == [above, below]
+
+
 @given(st.lists(st.text("ab │>-1. 日", max_size=12), max_size=12), st.integers(1, 30))
 def test_whatever_the_rows_no_character_is_lost(rows: list[str], width: int) -> None:
     assert "".join("".join(joined(rows, width)).split()) == "".join("".join(rows).split())

@@ -116,6 +116,10 @@ class _Reader:
         if self._timer is None:
             self._timer = self._loop.call_at(max(self._loop.time(), self._rendering.next_read), self._read)
 
+    def has_read(self, pane: _Pane) -> bool:
+        """Whether nothing that the pane printed is left in the pipe."""
+        return all(printed is not pane for printed, _ in self._pipe)
+
     def _read(self) -> None:
         self._timer = None
         pipe, self._pipe = self._pipe, []
@@ -135,6 +139,8 @@ async def _paced(recording: Recording, profiles: Sequence[Profile], *, live: boo
             reader.printed(reader.pane, entry.data)
         else:
             reader.pane.enter(entry)
+    while not reader.has_read(reader.pane):
+        await asyncio.sleep(EVERY)
     while not reader.pane.rests:
         await asyncio.sleep(EVERY)
     neighbour.cancel()

@@ -2,7 +2,8 @@
 
 A row goes on in the next one if the first word of the next would not have fitted on it, and the next begins where a
 continuation of it would: at the same indent as its text, with no mark of a list, a heading or a table of its own.
-A terminal's own wrap needs no guess.
+A row with columns (`top`, a log with its place at the right edge) is no wrapped text. A terminal's own wrap needs no
+guess.
 
 Scripts without blanks between words are broken anywhere. Hangul has wide glyphs too, but words.
 """
@@ -21,6 +22,7 @@ _COMMA = regex.compile(r"[,.;:!?]")
 _SPACED_COMMA = regex.compile(rf"{_UNSPACED.pattern}[,.;:!?] {_UNSPACED.pattern}", regex.V1)
 _IN_ADDRESSES = frozenset("?&=-_%#")
 """Marks within an address with which none ends."""
+_COLUMNS = regex.compile(r"\S {8,}\S|\S {3,}\S.*\S {3,}\S")
 _PATH = regex.compile(r"[/?&=]")
 _WORD = regex.compile(r"\w")
 _SENTENCE_END = regex.compile(r"[.!?。！？]\W{0,3}\Z")
@@ -149,7 +151,7 @@ def right_edge(rows: Sequence[PaintedRow], columns: int) -> int:
 
 def _continues(above: str, below: str, hang: int, width: int) -> bool:
     text = below.lstrip()
-    if not text or not above.strip() or "\t" in above or _STARTS.match(text):
+    if not text or not above.strip() or "\t" in above or _STARTS.match(text) or _COLUMNS.search(above):
         return False
     indent = len(below) - len(text)
     used = cells_of(above)
