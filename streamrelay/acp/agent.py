@@ -8,7 +8,7 @@ Refusals of streamrelay are errors of the protocol with their code and hint as d
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 from acp import PROTOCOL_VERSION, RequestError
@@ -36,6 +36,8 @@ from streamrelay.sessions.model import Session, StartSession
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
+MAX_IN_FLIGHT = 256
+"""Requests of the client that have no answer yet. The SDK starts a task for each line, as fast as a client writes."""
 _INTERNAL, _NOT_FOUND, _INVALID_PARAMS = -32603, -32002, -32602
 
 
@@ -51,14 +53,22 @@ def request_error(error: StreamrelayError) -> RequestError:
 
 
 def _refusing(
-    method: Callable[Arguments, Awaitable[Answer]],
-) -> Callable[Arguments, Awaitable[Answer]]:
+    method: Callable[Concatenate["TerminalAgent", Arguments], Awaitable[Answer]],
+) -> Callable[Concatenate["TerminalAgent", Arguments], Awaitable[Answer]]:
+    """Let a method answer refusals of streamrelay as errors of the protocol, and refuse what is too much at once."""
+
     @functools.wraps(method)
-    async def answer(*arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+    async def answer(agent: "TerminalAgent", /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        if agent.in_flight >= MAX_IN_FLIGHT:
+            words = f"{MAX_IN_FLIGHT} requests are in flight"
+            raise request_error(UsageError(words, hint="wait for their answers, then send it again"))
+        agent.in_flight += 1
         try:
-            return await method(*arguments, **named)
+            return await method(agent, *arguments, **named)
         except StreamrelayError as error:
             raise request_error(error) from error
+        finally:
+            agent.in_flight -= 1
 
     return answer
 
@@ -85,6 +95,8 @@ class TerminalAgent:
         self._client: Client
         self._conversations: dict[str, PaneConversation] = {}
         self._opening = asyncio.Lock()
+        self.in_flight = 0
+        """The number of requests without an answer."""
 
     def on_connect(self, client: Client) -> None:
         """Take the client at the other end."""
@@ -113,7 +125,7 @@ class TerminalAgent:
         return AuthenticateResponse()
 
     @_refusing
-    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+    async def new_session(self, /, cwd: str, **_: Any) -> NewSessionResponse:
         """Return the session of the target; with `start`, start a session in the client's folder."""
         await self._revive()
         if self._start is None:
@@ -124,14 +136,16 @@ class TerminalAgent:
         return NewSessionResponse(session_id=conversation.session_id)
 
     @_refusing
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
+    async def load_session(self, /, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
         """Replay what the journal holds of a session, and go on with it."""
         await self._revive()
         await self._converse(await self._find(session_id), replay=True)
         return LoadSessionResponse()
 
     @_refusing
-    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+    async def list_sessions(
+        self, /, cwd: str | None = None, cursor: str | None = None, **_: Any
+    ) -> ListSessionsResponse:
         """List the sessions that can be loaded: the target, or all that run a known agent."""
         await self._revive()
         sessions = [await self._find(self._target)] if self._start is None else await self._service.sessions()
@@ -143,7 +157,7 @@ class TerminalAgent:
         return ListSessionsResponse(sessions=listed)
 
     @_refusing
-    async def prompt(self, session_id: str, prompt: list[Block], **_: Any) -> PromptResponse:
+    async def prompt(self, /, session_id: str, prompt: list[Block], **_: Any) -> PromptResponse:
         """Deliver a prompt to the pane; return when it is answered, with its stop reason."""
         reason = await self._conversation(session_id).prompt(prompt_text(prompt))
         return PromptResponse(stop_reason=reason)

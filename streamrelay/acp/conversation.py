@@ -181,8 +181,11 @@ class PaneConversation:
                 self._asking.cancel()
 
     async def cancel(self) -> None:
-        """Take back the open prompts that are not typed yet, and interrupt the program at the others."""
-        for prompt in list(self._prompts.values()):
+        """Take back the open prompts that are not typed yet, and interrupt the program at the others.
+
+        A cancel that is being carried out is not repeated.
+        """
+        for prompt in [each for each in self._prompts.values() if each.settled.is_set()]:
             prompt.is_cancelled = True
             prompt.settled.clear()
             take_back = partial(_take_back, prompt.message_id)

@@ -32,6 +32,10 @@ EXAMPLES = 10
 MUTATED = 20_000
 """Mutated requests in a round."""
 BATCHES = 50
+FILLING, FILLED = 12_000, 10_000
+"""Lines of a pane that is watched, and the events after which the rings of the newest events are full: 10,000 in the
+feed, 16 MiB in the broadcast."""
+FILLING_LENGTH = 2500
 REST = 5
 """Seconds for which a server rests before its memory is measured."""
 
@@ -83,10 +87,27 @@ class Setting:
         ids = {"link": links, "relay": relays}
         return ids | dict.fromkeys(("session", "to", "a", "b", "by"), panes)
 
+    async def fill(self) -> None:
+        """Fill the daemon's rings of the newest events with a pane's output, so that only what has no bound grows."""
+        printing = f"input(); [print(n, {'x' * 50!r} * {FILLING_LENGTH // 50}) for n in range({FILLING})]; input()"
+        pane = self.house.tmux.new_session("filler", [sys.executable, "-c", printing])
+        async with DaemonClient(self.house.address.socket, timeout=PATIENCE) as client:
+            await client.watch(pane, watched=True)
+            before = (await client.status()).seq
+            self.house.tmux.run("send-keys", "-t", pane, "Enter")
+            async with asyncio.timeout(600):
+                while (await client.status()).seq < before + FILLED:
+                    await asyncio.sleep(0.5)
+            await client.watch(pane, watched=False)
+        self.house.tmux.run("kill-session", "-t", "=filler")
+
 
 @contextmanager
-def fuzzed(name: str, chance: random.Random) -> Iterator[Fuzzed]:
-    """Give a server to feed; the end checks that neither it nor the daemon wrote of a defect. Raises AssertionError."""
+def fuzzed(name: str, chance: random.Random, *, fill: bool = False) -> Iterator[Fuzzed]:
+    """Give a server to feed; the end checks that neither it nor the daemon wrote of a defect. Raises AssertionError.
+
+    With `fill`, the daemon's rings are full already, so that its memory can be compared.
+    """
     with ExitStack() as stack:
         tmux = stack.enter_context(PrivateTmux())
         folder = tmux.directory / "agents"
@@ -94,6 +115,8 @@ def fuzzed(name: str, chance: random.Random) -> Iterator[Fuzzed]:
         setting = Setting(tmux, folder)
         stack.callback(setting.house.kill)
         asyncio.run(setting.furnish())
+        if fill:
+            asyncio.run(setting.fill())
         daemon = setting.daemon
         yield stack.enter_context(SERVERS[name](setting, chance))
         assert setting.daemon == daemon, "the daemon ended, and another one was started"
