@@ -44,6 +44,7 @@ from streamrelay.service.federation import Federation
 from streamrelay.service.feed import Feed
 from streamrelay.service.live_lines import LiveLines
 from streamrelay.service.machine import ServiceMachine
+from streamrelay.service.memory import release_free_memory
 from streamrelay.service.persistence import PANES, ServiceStore
 from streamrelay.service.restore import RestoreProgress, Restorer
 from streamrelay.sessions.model import Session
@@ -303,7 +304,7 @@ class Core:
             await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:
-        """Delete events beyond the journal's limits of age and size, and old receipts and spooled texts."""
+        """Delete events beyond the journal's limits, old receipts and spooled texts; give free memory back."""
         while True:
             await asyncio.sleep(FORGET_EVERY)
             for duty in (self._forget_events, self._forget_messages):
@@ -311,6 +312,7 @@ class Core:
                     await duty()
                 except StreamrelayError as error:
                     self.problems.append(error.message)
+            await asyncio.to_thread(release_free_memory)
 
     async def _forget_events(self) -> None:
         await keep_to(self.retention, self.journal, time.time())
