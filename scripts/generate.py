@@ -6,6 +6,7 @@
 | cli/streamrelay_cli/commands.py | the commands declared in cli/streamrelay_cli |
 | docs/events.md, the text and the table of each event | the docstrings in streamrelay/events.py |
 | docs/daemon.md, the table of calls | the calls declared in streamrelay/service/calls |
+| README.md, the measured figures | docs/benchmarks.md, as `streamrelay bench` writes it (readme_figures.py) |
 | docs/streamrelay.1 | the help of the commands (man_page.py) |
 
 With `--check` it writes nothing, and fails with the names of the files that are out of date.
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generated_pages import calls_table, events_page, with_calls_table
+from readme_figures import with_figures
 from streamrelay_cli import command_entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +32,8 @@ MAN_PAGE = ROOT / "docs" / "streamrelay.1"
 EVENTS = ROOT / "streamrelay" / "events.py"
 EVENTS_PAGE = ROOT / "docs" / "events.md"
 DAEMON_PAGE = ROOT / "docs" / "daemon.md"
+BENCHMARKS = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
 
 INTERFACE_HEAD = '''\
 """The interface of the service. Generated from streamrelay/service/calls: `python scripts/generate.py`.
@@ -215,6 +219,11 @@ def daemon_document() -> str:
     return with_calls_table(DAEMON_PAGE.read_text(), calls_table(calls))
 
 
+def readme() -> str:
+    """Return the README, with the figures that the page of the benchmarks has now."""
+    return with_figures(README.read_text(), BENCHMARKS.read_text())
+
+
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
 
@@ -233,6 +242,7 @@ GENERATED: Mapping[Path, Callable[[], str]] = {
     COMMANDS: commands,
     EVENTS_PAGE: events_document,
     DAEMON_PAGE: daemon_document,
+    README: readme,
     MAN_PAGE: man_page,
 }
 """The function that makes each file. The manual page comes last, because it is made of the commands."""

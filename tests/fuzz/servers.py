@@ -118,11 +118,20 @@ def fuzzed(name: str, chance: random.Random, *, fill: bool = False) -> Iterator[
         if fill:
             asyncio.run(setting.fill())
         daemon = setting.daemon
-        yield stack.enter_context(SERVERS[name](setting, chance))
+        try:
+            yield stack.enter_context(SERVERS[name](setting, chance))
+        except Exception as error:
+            error.add_note("".join(defects(setting.house.address.log)[:5]))
+            raise
         assert setting.daemon == daemon, "the daemon ended, and another one was started"
-        with setting.house.address.log.open(encoding="utf-8") as log:
-            defects = [line for line in log if _is_defect(line)]
-        assert not defects, "".join(defects[:5])
+        found = defects(setting.house.address.log)
+        assert not found, "".join(found[:5])
+
+
+def defects(log: Path) -> list[str]:
+    """Return the lines of a daemon's log that tell of a defect."""
+    with log.open(encoding="utf-8") as lines:
+        return [line for line in lines if _is_defect(line)]
 
 
 def _is_defect(line: str) -> bool:
