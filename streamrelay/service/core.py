@@ -281,9 +281,10 @@ class Core:
         await until_first(self.runner.decided(decision), _shielded(self.working))
 
     async def _sweep(self) -> NoReturn:
-        """Stop observing panes that nothing needs any more, from time to time."""
+        """Stop observing panes that nothing needs any more, and give free memory back, from time to time."""
         while True:
             await asyncio.sleep(SWEEP_EVERY)
+            await asyncio.to_thread(release_free_memory)
             for pane in self.runner.panes:
                 try:
                     await self._look_after(pane)
@@ -304,7 +305,7 @@ class Core:
             await self.dismiss(pane)
 
     async def _forget(self) -> NoReturn:
-        """Delete events beyond the journal's limits, old receipts and spooled texts; give free memory back."""
+        """Delete events beyond the journal's limits of age and size, and old receipts and spooled texts."""
         while True:
             await asyncio.sleep(FORGET_EVERY)
             for duty in (self._forget_events, self._forget_messages):
@@ -312,7 +313,6 @@ class Core:
                     await duty()
                 except StreamrelayError as error:
                     self.problems.append(error.message)
-            await asyncio.to_thread(release_free_memory)
 
     async def _forget_events(self) -> None:
         await keep_to(self.retention, self.journal, time.time())

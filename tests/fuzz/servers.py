@@ -21,6 +21,7 @@ from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
 from streamrelay.errors import StreamrelayError
 from streamrelay.service.api import CreateRelay, RelayParticipant
+from streamrelay.service.core import SWEEP_EVERY
 from streamrelay.testing.tmux import PrivateTmux, resident
 from tests.fuzz.http_api import Known, fuzz_http, fuzz_requests
 from tests.fuzz.line_protocols import fuzz_server
@@ -38,6 +39,8 @@ feed, 16 MiB in the broadcast."""
 FILLING_LENGTH = 2500
 REST = 5
 """Seconds for which a server rests before its memory is measured."""
+RELEASED = SWEEP_EVERY + 2
+"""Seconds in which the daemon has given back what its allocator kept free."""
 
 
 class Fuzzed(NamedTuple):
@@ -153,7 +156,11 @@ def _http(setting: Setting, chance: random.Random) -> Iterator[Fuzzed]:
         del seen[:-10_000]
         return sum(map(len, written)) + fuzz_requests(socket, seen, MUTATED, chance)
 
-    yield Fuzzed(feed, lambda: resident(setting.daemon))
+    def memory() -> int:
+        time.sleep(RELEASED)
+        return resident(setting.daemon)
+
+    yield Fuzzed(feed, memory)
 
 
 @contextmanager
@@ -178,6 +185,7 @@ def _lines(setting: Setting, chance: random.Random, protocol: str) -> Iterator[F
             for _ in range(REST):
                 fuzz_server(server, protocol, 0, chance)
                 time.sleep(1)
+            time.sleep(RELEASED - REST)
             return resident(server.pid) + resident(setting.daemon)
 
         try:
