@@ -127,6 +127,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("tmux")
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+            item.add_marker("spread")
             if without_browser:
                 item.add_marker(pytest.mark.skip(reason=_NO_BROWSER))
         if "private_redis" in getattr(item, "fixturenames", ()):

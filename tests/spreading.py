@@ -1,7 +1,7 @@
 """A pytest plugin that spreads the tests marked `spread` evenly over a run, from its beginning on.
 
-Each of them runs many programs for long. One after the other in their file, all workers would run one at the same time,
-and the processor would be idle while other workers wait.
+Each of them runs many programs, or a browser, for long. One after the other in their file, all workers would run one at
+the same time while the processor is idle elsewhere, and a run that ends with them would wait for the last one.
 """
 
 from collections.abc import Generator

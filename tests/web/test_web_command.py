@@ -16,6 +16,7 @@ def cli(house: Household, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
+@pytest.mark.spread
 @pytest.mark.requirement("OPS-05c")
 async def test_a_page_is_served_when_it_is_asked_for_and_to_whoever_has_its_address(house: Household) -> None:
     refused = cli(house, "web")
