@@ -567,8 +567,9 @@ class WitnessCompared(Event, tag="witness_compared"):
     extra: int = 0
     """Lines of the screen that the source does not have."""
     reason: str = ""
-    """Why the outcome is `silent`: `late` (nothing came in time), `too_long`, or why there is no record, as in
-    docs/agents.md; else empty.
+    """Why the outcome is `silent`: `late` (nothing came in time), `too_long`, `cut_off` (the program ended before it
+    wrote any), or why there is no record, as in docs/agents.md. Also `cut_off` if it ended before the screen showed all
+    that the record has; else empty.
     """
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from benchmarks.fidelity.scoring import Truth
 from streamrelay.delta.inputs import HookReported, Input, WitnessOpened, WitnessPassage, WitnessReported
 from streamrelay.delta.profiles import Profile
+from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event
 from streamrelay.recordings import Recording
 from streamrelay.recordings.replay import steps
@@ -61,22 +62,45 @@ class ScreenAlone:
         return (entry for entry in self._recording.entries() if not isinstance(entry, told))
 
 
+class _Recorded:
+    """A recording, and the record made for it; it is read a last time if the recording ends in mid-answer."""
+
+    def __init__(self, recording: Recording, truth: Truth) -> None:
+        self._recording = recording
+        self.columns, self.lines = recording.columns, recording.lines
+        self._program, self._left = truth.agent, record(truth)
+        self.stream: DeltaStream | None = None
+
+    def read(self, now: float, pane: str) -> WitnessReported | None:
+        """Return what was written since the last reading; None if nothing was."""
+        ready = tuple(one.passage for one in self._left if one.at <= now)
+        self._left = self._left[len(ready) :]
+        return WitnessReported(now, pane, self._program, ready) if ready and self._program else None
+
+    def entries(self) -> Iterator[Input]:
+        """Yield what happened, by time."""
+        entry: Input | None = None
+        for entry in self._recording.entries():
+            yield entry
+        if entry is not None and self.stream is not None and self.stream.answers:
+            reported = self.read(entry.t, entry.pane)
+            if reported is not None:
+                yield reported
+
+
 def witnessed(recording: Recording, truth: Truth, profiles: Sequence[Profile]) -> Iterator[Event]:
     """Yield the events of a recording whose stream has the record of its agent, where that kind keeps one."""
     if has_record(recording):
         for step in steps(recording, profiles):
             yield from step.events
         return
-    program, left = truth.agent, record(truth)
+    recorded = _Recorded(recording, truth)
     opened: set[str] = set()
-    for step in steps(recording, profiles):
+    for step in steps(recorded, profiles):
         yield from step.events
-        stream = step.stream
-        if program and step.pane not in opened:
+        recorded.stream = stream = step.stream
+        if truth.agent and step.pane not in opened:
             opened.add(step.pane)
-            yield from stream.apply(WitnessOpened(stream.now, step.pane, program, "transcript", LAG))
-        if stream.awaits_witness:
-            ready = tuple(one.passage for one in left if one.at <= stream.now)
-            left = left[len(ready) :]
-            if ready:
-                yield from stream.apply(WitnessReported(stream.now, step.pane, program, ready))
+            yield from stream.apply(WitnessOpened(stream.now, step.pane, truth.agent, "transcript", LAG))
+        if stream.awaits_witness and (reported := recorded.read(stream.now, step.pane)) is not None:
+            yield from stream.apply(reported)

@@ -275,7 +275,7 @@ class ScreenFollower:
         self._cutter.keeps_transcript = self.conversation.proved
         self._note_typed()
         if answer is not None:
-            shown = self.witness.compare(answer, painted_over, self.conversation.outstanding)
+            shown = self.witness.compare(answer, painted_over, self.conversation.outstanding, is_cut_off=last)
             self.conversation.account_for(shown)
             self._builder.tell(answer)
         self._awaited = self.conversation.waits

@@ -288,6 +288,7 @@ class Attachments:
             else:
                 self._connection.end_former(former.name)
                 return
+        await self._connection.hear_out(list(self._connection.panes))
         self._connection.close(list(self._connection.panes), "server_lost")
 
     async def _last_listener_left(self) -> None:
@@ -302,7 +303,9 @@ class Attachments:
             raise NoServer("another tmux server has replaced the connected one")
         listed = await self.panes()
         panes = self._connection.panes
-        self._connection.close([pane for pane in panes if pane not in listed], "pane_gone")
+        gone = [pane for pane in panes if pane not in listed]
+        await self._connection.hear_out(gone)
+        self._connection.close(gone, "pane_gone")
         for pane, one in list(panes.items()):
             panes[pane] = ConnectedPane(one.pipeline)
             one.pipeline.disconnected()

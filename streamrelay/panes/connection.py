@@ -236,6 +236,11 @@ class PaneConnection:
                 if self.hub is not None:
                     self.hub.release(connected.window)
 
+    async def hear_out(self, panes: Iterable[str]) -> None:
+        """Read the records of agents a last time whose panes are about to be closed in mid-answer."""
+        pipelines = [connected.pipeline for pane in panes if (connected := self.panes.get(pane)) is not None]
+        await asyncio.gather(*(pipeline.hear_out() for pipeline in pipelines))
+
     async def reconnect(self, pipelines: Sequence[PanePipeline]) -> None:
         """Connect panes again; close those that fail, if the hub still exists."""
         try:

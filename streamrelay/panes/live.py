@@ -359,6 +359,12 @@ class PaneRuntime:
             self.catch_up()
             self._rendering.guarded(self, lambda: self._enter(told(self._now())))
 
+    async def hear_out(self) -> None:
+        """Read the agent's own record a last time: the pane is about to end."""
+        if self._witness is not None and self.seeded:
+            self.catch_up()
+            await self._witness.hear_out(self)
+
     def fail(self) -> None:
         """Report that rendering failed, and stop without using the broken stream again."""
         self.phase = "closed"

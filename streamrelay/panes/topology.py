@@ -120,6 +120,7 @@ class TopologyTracker:
                 return
             with contextlib.suppress(TmuxError):
                 if sessions_changed and await hub.is_alone():
+                    await self._connection.hear_out(list(self._connection.panes))
                     self._connection.close(list(self._connection.panes), "pane_gone")
                     await self._connection.drop(())
                     return
@@ -150,6 +151,7 @@ class TopologyTracker:
             if here.remains:
                 self._connection.follow_deaths(hub)
         if gone:
+            await self._connection.hear_out(gone)
             left = {one.session for one in await hub.sessions() if not one.hub}
             for pane in gone:
                 if pane in now:

@@ -1,11 +1,13 @@
-"""The agent's own record, read for one live pane when its stream waits for it, and at no other time.
+"""The agent's own record, read for one live pane when its stream waits for it, and when the pane ends in mid-answer.
 
 The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
-over. Files are
-read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no file.
+over. The first answer is also looked for while it is under way: once its process has ended, no record can be found.
+Files are read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no
+file.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NamedTuple, Protocol
@@ -19,6 +21,10 @@ READ_EVERY: Final = 0.05
 """Seconds between two readings while a turn waits."""
 SEARCH_EVERY: Final = 0.25
 """Seconds between two searches for a record that is not there: each looks through processes and folders."""
+FIND_AFTER: Final = 1.0
+"""Seconds for which an answer is under way before the record is looked for that was not found yet; twice as long each
+time.
+"""
 MAX_READING: Final = 5.0
 """Seconds after which a reading is given up: the file system does not answer."""
 
@@ -38,6 +44,10 @@ class Watched(Protocol):
         """Whether a turn waits for the record."""
 
     @property
+    def answers(self) -> bool:
+        """Whether an answer is under way."""
+
+    @property
     def profile(self) -> str:
         """The name of the profile that the program was recognised by."""
 
@@ -55,6 +65,12 @@ class WitnessWatch:
         self._since = time.time()
         self._over_at = 0.0
         """When the last turn was over that waited (Unix time)."""
+        self._is_found = False
+        """Whether the record was found so far."""
+        self._find_after = FIND_AFTER
+        """Seconds until it is looked for in mid-answer; for ever where the agent keeps none."""
+        self._answers_since: float | None = None
+        """When the answer that is under way was seen first (monotonic time)."""
 
     def look(self, stream: Watched, pid: int) -> None:
         """See whether another program is there, or a turn waits; cheap where neither is so."""
@@ -62,6 +78,7 @@ class WitnessWatch:
             return
         if self._key != (stream.profile, pid):
             self._key = (stream.profile, pid)
+            self._is_found, self._find_after = False, FIND_AFTER
             profile = self._source.profile(stream.profile)
             was_open, self._record = self._agent is not None, None
             self._agent = profile if profile is not None and profile.witness is not None and pid else None
@@ -71,6 +88,49 @@ class WitnessWatch:
                 self._enter(lambda now: WitnessOpened(now, self._pane, "", "transcript", 0.0, "off"))
         elif stream.awaits_witness and self._record is not None:
             self._start(self._read(self._record, stream, pid))
+        elif not stream.answers:
+            self._answers_since = None
+        elif self._record is not None and self._must_find():
+            self._start(self._find(self._record))
+
+    def _must_find(self) -> bool:
+        """Whether the record is to be looked for in mid-answer now."""
+        now = time.monotonic()
+        if self._is_found:
+            return False
+        if self._answers_since is None:
+            self._answers_since = now
+        return now - self._answers_since >= self._find_after
+
+    async def hear_out(self, stream: Watched) -> None:
+        """Read the record a last time: the pane is about to end, in mid-answer or while a turn waits.
+
+        It reads until the record has the end of a turn, for `lag` seconds at most.
+        """
+        record, agent = self._record, self._agent
+        if record is None or agent is None or agent.witness is None or not (stream.answers or stream.awaits_witness):
+            return
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=agent.witness.lag)
+        if self._task is None:
+            task = self._task = asyncio.get_running_loop().create_task(self._read_out(record, agent.witness.lag))
+            await asyncio.wait({task})
+
+    async def _read_out(self, record: AgentRecord, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    reading = await in_thread(record.read, name="witness")
+                    if reading.passages:
+                        self._report(self._key[0], reading)
+                    if reading.reason or (reading.passages and reading.passages[-1].speaker == "end"):
+                        return
+                    await asyncio.sleep(READ_EVERY)
+        except TimeoutError:
+            # Nothing more was written in time.
+            return
+        finally:
+            self._task = None
 
     def renew(self) -> None:
         """Open the record again: a stream begins anew that knows of none."""
@@ -107,6 +167,23 @@ class WitnessWatch:
         since = self._over_at
         self._enter(lambda now: WitnessReported(now, self._pane, agent, reading.passages, reading.reason, since))
 
+    async def _find(self, record: AgentRecord) -> None:
+        """Look for the record while an answer is under way, and tell what it says so far."""
+        self._find_after *= 2
+        self._answers_since = None
+        try:
+            async with asyncio.timeout(MAX_READING):
+                reading = await in_thread(record.read, name="witness")
+            self._is_found = not reading.reason
+            if reading.reason == "keeps_none":
+                self._find_after = math.inf
+            if reading.passages:
+                self._report(self._key[0], reading)
+        except TimeoutError:
+            self._key = ("", 0)
+        finally:
+            self._task = None
+
     async def _read(self, record: AgentRecord, stream: Watched, pid: int) -> None:
         """Read until nothing waits any more; the stream itself ends the waiting.
 
@@ -118,6 +195,7 @@ class WitnessWatch:
             while stream.awaits_witness:
                 async with asyncio.timeout(MAX_READING):
                     reading = await in_thread(record.read, name="witness")
+                self._is_found = self._is_found or not reading.reason
                 if reading.passages or told is None or reading.reason != told.reason:
                     self._report(agent, reading)
                     told = reading

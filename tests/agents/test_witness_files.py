@@ -448,6 +448,28 @@ def test_an_answer_that_is_written_before_its_message_is_read_behind_it(tmp_path
     assert [passage.speaker for passage in record.read().passages] == ["person", "agent", "end"]
 
 
+def test_the_transcript_of_an_agent_that_has_ended_is_read_on(tmp_path: Path) -> None:
+    home = claude_home(tmp_path, (4321, SESSION))
+    processes = [process(home)]
+    record = readers.AgentTranscript(lambda: processes, readers.find_claude, since=0.0)
+    assert said(record.read()) == [("agent", "of 4321")]
+    processes.clear()
+    (home / ".claude/sessions/4321.json").unlink()
+    written(home / f".claude/projects/-home-ann-project/{SESSION}.jsonl", claude_line("last"))
+    assert said(record.read()) == [("agent", "last")]
+
+
+def test_the_database_of_an_agent_that_has_ended_is_read_on(tmp_path: Path) -> None:
+    path = opencode_session(tmp_path)
+    processes = [process(tmp_path, files=[path])]
+    record = database.AgentDatabase(lambda: processes, since=1_005.0)
+    assert said(record.read()) == []
+    processes.clear()
+    opencode_message(path, "d", 1_001_000, 1_010_000, "last", finish="stop")
+    assert said(record.read()) == [("agent", "last")]
+    assert database.AgentDatabase(list, since=1_005.0).read().reason == "no_process"
+
+
 def test_why_nothing_is_read_is_said(tmp_path: Path) -> None:
     assert readers.AgentTranscript(list, readers.find_claude, since=0.0).read().reason == "no_process"
     assert (

@@ -123,6 +123,41 @@ def test_torn_rows_that_read_otherwise_keep_the_record_out(torn: list[str]) -> N
     assert verdict(said).outcome == "differs"
 
 
+def cut(heard: SecondWitness, screen: Answer) -> Answer:
+    heard.compare(screen, is_cut_off=True)
+    return screen
+
+
+@pytest.mark.parametrize("torn", [[], ["The wheel stands"]])
+@pytest.mark.parametrize("ended", [True, False])
+def test_an_answer_that_is_cut_off_is_completed(torn: list[str], ended: bool) -> None:
+    source = "I look at the **mill**.\n\nThe wheel stands still.\nThe river is dry."
+    said = cut(witness_of(report(source, ended=ended)), answer(["I look at the mill.", "", *torn]))
+    assert lines(said) == source.split("\n")
+    assert (verdict(said).outcome, verdict(said).reason, verdict(said).filled) == ("repaired", "cut_off", 2)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        # It lacks a line in its middle, another one stands at its end, or most of it is another answer.
+        ["I look at the mill.", "The river is dry."],
+        ["I look at the mill.", "The wheel turns again."],
+        ["Quite another answer, and a long one at that.", "I look at the mill."],
+    ],
+)
+def test_only_what_could_stand_behind_the_end_is_completed(shown: list[str]) -> None:
+    source = "I look at the mill.\nThe wheel stands still.\nThe river is dry."
+    said = cut(witness_of(report(source)), answer(shown))
+    assert "The wheel stands still." not in lines(said)
+
+
+def test_an_answer_that_no_record_has_when_it_is_cut_off_is_the_screens() -> None:
+    said = cut(witness_of(report(ended=False)), answer(["I look at the mill."]))
+    assert lines(said) == ["I look at the mill."]
+    assert (verdict(said).outcome, verdict(said).reason) == ("silent", "cut_off")
+
+
 def test_a_line_that_contradicts_the_record_keeps_it_out_of_the_gap() -> None:
     said = compared(
         witness_of(report("Fine so far, yes.\nIt is 43 in all.")),

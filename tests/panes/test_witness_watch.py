@@ -1,6 +1,7 @@
 """An agent's own record is read for a live pane when a turn waits for it, and at no other time."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ import pytest
 
 from streamrelay.agents import AgentProfile, shipped_profiles
 from streamrelay.agents.witnesses import AgentRecord, Reading
+from streamrelay.agents.witnesses.reading import Reason
 from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPassage, WitnessReported
 from streamrelay.panes import witness
 from streamrelay.panes.witness import SEARCH_EVERY, WitnessSource, WitnessWatch
@@ -25,6 +27,7 @@ class Stream:
     profile: str = ""
     waits: int = 0
     told: list[Input] = field(default_factory=list)
+    answers: bool = False
 
     @property
     def awaits_witness(self) -> bool:
@@ -119,6 +122,88 @@ async def test_nothing_is_read_any_more_once_it_is_closed(opened: list[tuple[str
     stream.waits = 1
     watching.look(stream, 101)
     assert not [entry for entry in stream.told if isinstance(entry, WitnessReported)]
+
+
+ANSWER = WitnessPassage("agent", "Fine.")
+END = WitnessPassage("end")
+
+
+def reports(stream: Stream) -> list[tuple[WitnessPassage, ...]]:
+    return [entry.passages for entry in stream.told if isinstance(entry, WitnessReported)]
+
+
+async def test_the_record_of_a_first_answer_is_found_while_it_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Record([Reading(reason="no_record"), Reading((ANSWER,))])
+    monkeypatch.setattr(witness, "record_of", lambda *_: record)
+    monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
+    stream = Stream("claude", answers=True)
+    watching = watch(stream)
+
+    def looked() -> bool:
+        watching.look(stream, 101)
+        return bool(reports(stream))
+
+    await wait_until_async(looked)
+    assert reports(stream) == [(ANSWER,)]
+    count = record.count
+    await asyncio.sleep(0.1)
+    watching.look(stream, 101)
+    assert record.count == count == 2
+    watching.close()
+
+
+@pytest.mark.parametrize(("reason", "least", "most"), [("no_record", 2, 4), ("keeps_none", 1, 1)])
+async def test_a_record_that_is_not_there_is_looked_for_ever_later(
+    monkeypatch: pytest.MonkeyPatch, reason: Reason, least: int, most: int
+) -> None:
+    record = Record([Reading(reason=reason)] * 99)
+    monkeypatch.setattr(witness, "record_of", lambda *_: record)
+    monkeypatch.setattr(witness, "FIND_AFTER", 0.05)
+    stream = Stream("claude", answers=True)
+    watching = watch(stream)
+    # At 0.05, 0.15, 0.35 and 0.75 seconds.
+    end = time.monotonic() + 0.7
+    while time.monotonic() < end or record.count < least:
+        watching.look(stream, 101)
+        await asyncio.sleep(0.01)
+    assert least <= record.count <= most
+    assert reports(stream) == []
+    watching.close()
+
+
+@pytest.mark.parametrize(
+    ("readings", "count"),
+    [
+        ([Reading(), Reading((ANSWER,)), Reading((END,))], 3),
+        ([Reading((ANSWER, END))], 1),
+        ([Reading(reason="unreadable")], 1),
+        ([], None),
+    ],
+)
+async def test_a_pane_that_ends_is_heard_out_to_the_end_of_the_turn_in_a_bounded_time(
+    monkeypatch: pytest.MonkeyPatch, readings: list[Reading], count: int | None
+) -> None:
+    record = Record(readings)
+    monkeypatch.setattr(witness, "record_of", lambda *_: record)
+    stream = Stream("claude", answers=True)
+    watching = watch(stream)
+    watching.look(stream, 101)
+    await wait_until_async(lambda: len(stream.told) == 1)
+    async with asyncio.timeout(5.0):
+        await watching.hear_out(stream)
+    assert record.count == count or (count is None and record.count > 1)
+    assert [passage for said in reports(stream) for passage in said] in ([], [ANSWER, END])
+    watching.close()
+
+
+async def test_a_pane_that_ends_between_answers_is_not_waited_for(opened: list[tuple[str, int]]) -> None:
+    stream = Stream("claude")
+    watching = watch(stream)
+    watching.look(stream, 101)
+    await wait_until_async(lambda: len(stream.told) == 1)
+    await watching.hear_out(stream)
+    assert reports(stream) == []
+    watching.close()
 
 
 @dataclass

@@ -53,21 +53,25 @@ class AgentDatabase:
         self._read: dict[str, None] = {}
         self._watched = SinceWatched(since)
         self._has_begun = False
+        self._found: tuple[Path, Path, int] | None = None
+        """The database of the agent, its folder and its user; they are read on when it has ended."""
 
     def read(self) -> Reading:
         """Return the passages since the last call."""
         processes = self._processes()
-        if not processes:
+        if processes:
+            open_ones = {(path, process.folder) for process in processes for path in process.files if path.name == NAME}
+            if len(open_ones) != 1:
+                return Reading(reason="several" if open_ones else "no_record")
+            self._found = (*open_ones.pop(), processes[-1].uid)
+        if self._found is None:
             return Reading(reason="no_process")
-        open_ones = {(path, process.folder) for process in processes for path in process.files if path.name == NAME}
-        if len(open_ones) != 1:
-            return Reading(reason="several" if open_ones else "no_record")
-        [(path, folder)] = open_ones
+        path, folder, uid = self._found
         try:
             status = path.stat()
             if not stat.S_ISREG(status.st_mode):
                 return Reading(reason="unreadable")
-            if status.st_uid != processes[-1].uid or status.st_mode & 0o022:
+            if status.st_uid != uid or status.st_mode & 0o022:
                 return Reading(reason="not_trusted")
             with contextlib.closing(_connected(path)) as database:
                 sessions = [session for (session,) in database.execute(_SESSIONS, (str(folder), self._since))]

@@ -58,7 +58,10 @@ def record_of(profile: AgentProfile, pid: int, since: float) -> AgentRecord | No
 
 
 class AgentTranscript:
-    """A transcript in JSON Lines, located again before each read, because an agent may continue in another one."""
+    """A transcript in JSON Lines, located again before each read, because an agent may continue in another one.
+
+    Of an agent that has ended, the last one is read.
+    """
 
     def __init__(
         self,
@@ -77,14 +80,14 @@ class AgentTranscript:
         """Return the passages added since the last call."""
         try:
             processes = self._processes()
-            if not processes:
-                return Reading(reason="no_process")
-            path = self._find(processes)
-            if self._file is None or self._file.path != path:
+            path = self._find(processes) if processes else None
+            if path is not None and (self._file is None or self._file.path != path):
                 # In another file nothing was under way when the watching began.
                 self._watched = SinceWatched(self._since, joins=self._file is None)
                 self._file = GrowingFile(path, processes[-1].uid)
                 self._lines = LineReader()
+            if self._file is None:
+                return Reading(reason="no_process")
             lines = self._file.read_lines()
         except NoRecord as none:
             return Reading(reason=none.reason)

@@ -81,15 +81,20 @@ class Comparison:
         alignment: Alignment,
         *,
         has_gap: bool,
+        is_cut_off: bool = False,
         messages: Sequence[AskedMessage] = (),
     ) -> None:
-        """Compare; rows that spell a part of one of the `messages` are what is left of its echo."""
+        """Compare; rows that spell a part of one of the `messages` are what is left of its echo.
+
+        Of an answer that `is_cut_off` the screen could not show the end.
+        """
         self.alignment = alignment
         self._record, self._source, self._lines = record, source, lines
         self._has_gap = has_gap
+        misses = has_gap or is_cut_off
         is_torn = bool(record.lost) or self.count("painted_over") > 0
         self._echoes = self._rests_of(messages) if is_torn else frozenset[int]()
-        fills, pieces = self._look_into_gaps() if has_gap else (set[int](), set[int]())
+        fills, pieces = self._look_into_gaps() if misses else (set[int](), set[int]())
         shared = alignment.shown_characters + self._characters(pieces, at_least=MIN_IDENTIFIED)
         whole = alignment.screen_characters - self._characters(self._echoes)
         # A hook may tell only the end of what the screen shows.
@@ -100,7 +105,7 @@ class Comparison:
             beside = alignment.screen_characters - shared
             self.is_trusted = self.is_trusted or (shared >= MIN_IDENTIFIED and beside <= MAX_BESIDE)
             self.is_trusted = self.is_trusted or self._was_painted(messages)
-        looks = self.is_trusted and has_gap and (record.is_matched or shared >= MIN_IDENTIFIED)
+        looks = self.is_trusted and misses and (record.is_matched or shared >= MIN_IDENTIFIED)
         self._fills, self._pieces = (fills, pieces) if looks else (set[int](), set[int]())
         self.extra = len(alignment.extra) - len(self._pieces)
         self.filled = len(self._fills)
@@ -162,7 +167,12 @@ class Comparison:
             if state == "shown"
         ]
         known = {form for line in self._source for form in line.forms[:1]}
-        previous, top = -1, 0
+        if not self._has_gap:
+            # It is cut off behind the last line.
+            previous, top = (bounds[-1][0], bounds[-1][2]) if bounds else (-1, 0)
+            bounds = []
+        else:
+            previous, top = -1, 0
         for number, place, end in [*bounds, (len(self._source), len(self._lines), 0)]:
             absent = [between for between in range(previous + 1, number) if alignment.states[between] == "absent"]
             strange = [row for row in range(top, place) if row in alignment.extra]

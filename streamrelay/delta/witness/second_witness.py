@@ -72,6 +72,8 @@ class _Besides:
 
     painted_over: PaintedOverText
     messages: list[AskedMessage]
+    is_cut_off: bool = False
+    """Whether the program ended before the screen showed the end of the answer, as far as is known."""
 
 
 class SecondWitness:
@@ -200,13 +202,19 @@ class SecondWitness:
     # Comparing
 
     def compare(
-        self, answer: Answer, painted_over: Sequence[Sequence[str]] = (), outstanding: Set[str | None] = frozenset()
+        self,
+        answer: Answer,
+        painted_over: Sequence[Sequence[str]] = (),
+        outstanding: Set[str | None] = frozenset(),
+        *,
+        is_cut_off: bool = False,
     ) -> Set[str | None]:
         """Compare an answer with what was reported of it, and say in it what the policy wants to be said.
 
         `painted_over` are the paragraphs that stood on the screen since the answer before, and stand there no longer;
-        `outstanding` are the messages that the screen has not shown so far. Return those whose answers are said though
-        the screen has lost their echoes.
+        `outstanding` are the messages that the screen has not shown so far. An answer that `is_cut_off` may go on
+        behind what the screen showed. Return the messages whose answers are said though the screen has lost their
+        echoes.
         """
         self.due = None
         if self._opened is None and not self._hook:
@@ -222,6 +230,7 @@ class SecondWitness:
         last = max((number for number, stretch in enumerate(stretches) if _says(stretch.part)), default=-1)
         passages: list[Passage] = []
         for number, (stretch, turns) in enumerate(zip(stretches, lost, strict=True)):
+            besides.is_cut_off = is_cut_off and number == last
             passages += self._judge(stretch, turns, besides, with_hook=number == last)
         answer.passages = passages
         self._hook = self._reason = ""
@@ -359,7 +368,8 @@ class SecondWitness:
             compared = None if record is None else self._compared(part, record, besides)
             return compared[1] if compared is not None and compared[0].is_complete else part
         if record is None or not record.answers:
-            return part if self._opened is None else [*part, self._verdict("silent", (), reason=self._why_silent)]
+            reason = self._reason or ("cut_off" if besides.is_cut_off else "late")
+            return part if self._opened is None else [*part, self._verdict("silent", (), reason=reason)]
         compared = self._compared(part, record, besides)
         return (
             [*part, self._verdict("silent", record.witnesses, reason="too_long")] if compared is None else compared[1]
@@ -378,16 +388,16 @@ class SecondWitness:
         over = besides.painted_over if record.is_whole and record.is_matched else None
         alignment = align(lines, source, aside, over)
         has_gap = any(one.kind == "gap" for one in part)
-        comparison = Comparison(record, source, lines, alignment, has_gap=has_gap, messages=besides.messages)
+        comparison = Comparison(
+            record, source, lines, alignment,
+            has_gap=has_gap, is_cut_off=besides.is_cut_off, messages=besides.messages,
+        )  # fmt: skip
         if self._opened is not None and self._opened.policy == "verify":
             said = comparison.verified(part)
         else:
             said = comparison.merged(part)
-        return comparison, [*said, self._verdict(comparison.outcome, record.witnesses, comparison)]
-
-    @property
-    def _why_silent(self) -> str:
-        return self._reason or "late"
+        reason = "cut_off" if besides.is_cut_off and comparison.filled else ""
+        return comparison, [*said, self._verdict(comparison.outcome, record.witnesses, comparison, reason)]
 
     def _verdict(
         self,
