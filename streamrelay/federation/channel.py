@@ -9,6 +9,12 @@ A number is good for one series (`epoch`). A node whose state is lost begins a l
 first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state starts at `first`, the
 lowest number that is not acknowledged yet.
 
+A loss of power undoes the last commits of a node, of which its peer may know already. Each envelope names the life of
+its sender's process and the number given last before it, and so for the lives before whose acknowledgement it lacks. Of
+a new life, higher numbers are new messages, although such numbers were taken before; what a past life sent is an old
+one. Where a receiver lost what it had acknowledged, its
+sender has it no more: the receiver counts it as `lost`.
+
 A receiver does not take what exceeds its sender's allowance (`streamrelay.federation.allowance`), and says how long to
 wait.
 """
@@ -45,15 +51,26 @@ class ChannelState(msgspec.Struct):
     their_epoch: int = 0
     received: int = 0
     """The last number of theirs that is safe here."""
+    their_life: int = 0
+    """The life of theirs that it came from, or a later one."""
+    lives: tuple[tuple[int, int], ...] = ()
+    """The lives of this node that the other one may not know, with the number given last when each began."""
 
 
 class Channel:
     """One pair of nodes, seen from one of them."""
 
-    def __init__(self, here: str, peer: str, state: ChannelState) -> None:
+    def __init__(self, here: str, peer: str, state: ChannelState, *, life: int = 0) -> None:
+        """`life` is higher in each process of this node."""
         self.peer = peer
         self.state = state
+        self.lost = 0
+        """How many of their messages were acknowledged here and are gone, because later commits were undone."""
         self._here = here
+        # A life in which nothing was given makes no difference to what the other node may forget.
+        known = tuple(one for one in state.lives if one[1] != state.last)
+        self._life = max([life, *(earlier + 1 for earlier, _ in state.lives)])
+        self._lives = (*known, (self._life, state.last))
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._ready = state.last
         """The last number that is kept, and may be sent."""
@@ -62,12 +79,14 @@ class Channel:
         self._patience = PATIENCE
         self._since: float | None = None
         """When something was sent or acknowledged last, while something is under way."""
-        self._safe = (state.their_epoch, state.received)
-        """What is committed of theirs: series, and last number."""
+        self._safe = self._taken
+        """What is committed of theirs: series, life and last number."""
         self._unacknowledged = 0
         """Envelopes that came since the last acknowledgement."""
         self._came = state.their_epoch
         """The series of the envelope that came last."""
+        self._came_in_life = state.their_life
+        """The life that it came from."""
         self._is_missing = False
         """Whether one of them was early."""
         self._slow = 0.0
@@ -82,9 +101,11 @@ class Channel:
         """When the present acknowledgement was first asked for."""
 
     @classmethod
-    def restored(cls, here: str, peer: str, state: ChannelState, waiting: Mapping[int, bytes]) -> Self:
+    def restored(
+        cls, here: str, peer: str, state: ChannelState, waiting: Mapping[int, bytes], *, life: int = 0
+    ) -> Self:
         """Go on with what was kept: what waits is sent, whether or not it was."""
-        channel = cls(here, peer, state)
+        channel = cls(here, peer, state, life=life)
         channel._waiting.extend(sorted(waiting.items()))
         channel._sent = channel._first - 1
         return channel
@@ -92,6 +113,10 @@ class Channel:
     @property
     def _first(self) -> int:
         return self._waiting[0][0] if self._waiting else self.state.last + 1
+
+    @property
+    def _taken(self) -> tuple[int, int, int]:
+        return self.state.their_epoch, self.state.their_life, self.state.received
 
     @property
     def waiting(self) -> int:
@@ -113,13 +138,14 @@ class Channel:
     def post(self, body: bytes) -> int:
         """Give something its number; it is sent when it is `kept`."""
         self.state.last += 1
+        self.state.lives = self._lives
         self._waiting.append((self.state.last, body))
         return self.state.last
 
     def kept(self) -> None:
         """Know that all that was posted and taken would be there after a death."""
         self._ready = self.state.last
-        self._safe = (self.state.their_epoch, self.state.received)
+        self._safe = self._taken
 
     def sendable(self, now: float) -> list[Envelope]:
         """Return what is to be sent now; it counts as sent."""
@@ -138,6 +164,8 @@ class Channel:
                 epoch=self.state.epoch,
                 number=number,
                 first=first,
+                life=self._life,
+                lives=self._lives,
                 body=msgspec.Raw(body),
             )
             for number, body in due
@@ -150,6 +178,14 @@ class Channel:
         """
         if ack.epoch != self.state.epoch:
             return []
+        if ack.life != self._life:
+            if ack.life > self._life:
+                # They know a later life: the clock here went back since, and they take what is sent now for older.
+                self._life = ack.life + 1
+                self._lives = (*self._lives[:-1], (self._life, self._lives[-1][1]))
+                self.send_again()
+            return []
+        self._lives = self._lives[-1:]
         done = []
         while self._waiting and self._waiting[0][0] <= min(ack.up_to, self._sent):
             done.append(self._waiting.popleft()[0])
@@ -185,14 +221,18 @@ class Channel:
         With a `wait` the next one is not taken: the acknowledgement asks its sender to wait for so many seconds, and
         names the `limit`.
         """
+        self._follow(envelope)
         verdict = self._judge(envelope)
         self._unacknowledged += 1
-        self._came = envelope.epoch
+        self._came, self._came_in_life = envelope.epoch, envelope.life
         if verdict == "new" and wait:
             verdict = "slowed"
             self._slow, self._limit = max(wait, self._slow), limit
         elif verdict == "new":
+            if envelope.epoch == self.state.their_epoch:
+                self.lost += envelope.number - self.state.received - 1
             self.state.their_epoch, self.state.received = envelope.epoch, envelope.number
+            self.state.their_life = envelope.life
         self._is_missing |= verdict == "early"
         return verdict
 
@@ -203,15 +243,22 @@ class Channel:
         came. It names only what is committed, and waits while something taken is not.
         """
         state = self.state
-        if not self._unacknowledged or (state.their_epoch, state.received) != self._safe:
+        if not self._unacknowledged or self._taken != self._safe:
             return None
         if self._owed_since is None:
             self._owed_since = now
         is_urgent = is_sending or self._is_missing or self._slow or self._unacknowledged >= MAX_UNACKNOWLEDGED
         if not is_urgent and now < self._owed_since + ACK_DELAY:
             return None
-        up_to = state.received if state.their_epoch == self._came else 0
-        ack = Ack(epoch=self._came, up_to=up_to, missing=self._is_missing, slow=self._slow, limit=self._limit)
+        is_known = state.their_epoch == self._came
+        ack = Ack(
+            epoch=self._came,
+            up_to=state.received if is_known else 0,
+            missing=self._is_missing,
+            slow=self._slow,
+            limit=self._limit,
+            life=state.their_life if is_known else self._came_in_life,
+        )
         self._unacknowledged, self._is_missing, self._owed_since = 0, False, None
         self._slow, self._limit = 0.0, ""
         return ack
@@ -221,9 +268,17 @@ class Channel:
         """Whether an acknowledgement waits for its time."""
         return self._unacknowledged > 0
 
+    def _follow(self, envelope: Envelope) -> None:
+        """Forget the numbers that a later life of theirs does not know to be given."""
+        state = self.state
+        if envelope.epoch == state.their_epoch and envelope.life > state.their_life:
+            begun = (last for life, last in envelope.lives if life > state.their_life)
+            state.received = min([state.received, *begun])
+            state.their_life = envelope.life
+
     def _judge(self, envelope: Envelope) -> Verdict:
         state = self.state
-        if envelope.epoch < state.their_epoch:
+        if (envelope.epoch, envelope.life) < (state.their_epoch, state.their_life):
             return "known"
         if envelope.epoch > state.their_epoch:
             return "new" if envelope.number == envelope.first else "early"

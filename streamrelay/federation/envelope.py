@@ -33,6 +33,12 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     """0 for what has no place in the order: it may get lost, and come twice."""
     first: int = 0
     """The lowest number that is not acknowledged yet; all before it are safe."""
+    life: int = 0
+    """Which life of the sender's process sends it; a later one has a higher number."""
+    lives: tuple[tuple[int, int], ...] = ()
+    """That life and earlier ones that the receiver may not know, each with the number given last when it began: higher
+    ones that were taken before that life belonged to lost commits.
+    """
     body: msgspec.Raw
 
 

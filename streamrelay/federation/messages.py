@@ -59,6 +59,8 @@ class Ack(Body, frozen=True, kw_only=True, tag="ack"):
     """Seconds to wait before anything behind that number is sent again; 0 for none."""
     limit: str = ""
     """The limit that is exceeded, in words."""
+    life: int = 0
+    """The life of the receiver of this message whose envelopes are acknowledged."""
 
 
 class Ask(Body, frozen=True, kw_only=True, tag="ask"):

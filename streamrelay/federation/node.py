@@ -151,7 +151,10 @@ class Node:
         *,
         epoch: int,
     ) -> Self:
-        """Go on with what was kept; where nothing was, numbers are of the series `epoch`."""
+        """Go on with what was kept, in a life of the number `epoch`, which is higher in each process of the node.
+
+        Where nothing was kept, numbers are of the series `epoch` too.
+        """
         node = cls(name, peers, decider, in_turns)
         waiting: dict[str, dict[int, bytes]] = {}
         for key, value in kept.items():
@@ -177,7 +180,7 @@ class Node:
         for peer in peers:
             stored = kept.get(PEER + peer)
             state = ChannelState(epoch) if stored is None else msgspec.json.decode(stored, type=ChannelState)
-            node.channels[peer] = Channel.restored(name, peer, state, waiting.get(peer, {}))
+            node.channels[peer] = Channel.restored(name, peer, state, waiting.get(peer, {}), life=epoch)
         node.away = SentAwayLog.restored(kept)
         # A node that is no peer any more gets no further messages.
         for link_id in [link_id for link_id, there in node.spans.items() if there not in peers]:

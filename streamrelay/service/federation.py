@@ -439,8 +439,17 @@ class Federation:
         def decide(now: float) -> list[Effect]:
             effects: list[Effect] = []
             for envelope, body, prepared in numbered:
+                lost = self.node.channels[envelope.sender].lost
                 if self.node.admit(envelope, body, now) == "new" and body is not None:
                     effects += self._handled(envelope.sender, body, prepared, now)
+                if lost := self.node.channels[envelope.sender].lost - lost:
+                    logger.warning(
+                        "node %s: %d envelopes from %s were acknowledged and are lost: the last commits were undone",
+                        self.node.name,
+                        lost,
+                        envelope.sender,
+                        extra={"node": self.node.name, "peer": envelope.sender, "lost": lost},
+                    )
             return effects
 
         if numbered:

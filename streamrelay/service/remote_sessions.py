@@ -192,7 +192,12 @@ def problems(core: Core) -> list[str]:
         for seat in federation.node.seats.values()
         if seat.is_in_gathering and seat.home in gone
     ]
-    return [*found, *dict.fromkeys(waiting), *refused]
+    lost = (
+        f"{counted(channel.lost, 'envelope')} from {peer} lost: the database here went back, as after a loss of power"
+        for peer, channel in federation.node.channels.items()
+        if channel.lost
+    )
+    return [*found, *dict.fromkeys(waiting), *refused, *lost]
 
 
 def peers(core: Core) -> list[Peer]:

@@ -83,7 +83,8 @@ class SimulatedNode:
     def begin(self) -> None:
         """Start the process anew with what is kept."""
         self.machine = ServiceMachine.restored(self.kept)
-        self.node = Node.restored(self.kept, self.name, self.peers, self.machine, lambda _: True, epoch=1)
+        life = self.deaths + 1
+        self.node = Node.restored(self.kept, self.name, self.peers, self.machine, lambda _: True, epoch=life)
         self.node.allowances = {peer: Allowance(self.limits) for peer in self.peers}
         self.admission = Admission(self.name, self.keys)
         self.must_claim = True

@@ -51,7 +51,8 @@ class Way:
 
     def acknowledge(self) -> None:
         state = self.there.state
-        self.here.acknowledge(Ack(epoch=state.their_epoch, up_to=state.received), 0.0)
+        ack = Ack(epoch=state.their_epoch, up_to=state.received, life=state.their_life)
+        self.here.acknowledge(ack, 0.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), FATES, st.booleans()), max_size=12))
@@ -266,3 +267,161 @@ def test_the_first_envelope_of_a_series_can_be_put_off_too() -> None:
     here.acknowledge(ack, 0.0)
     assert not here.sendable(0.9)
     assert [there.take(envelope) for envelope in here.sendable(1.0)] == ["new"]
+
+
+# After a loss of power a node goes on with an older copy of its database
+
+
+def restored(channel: Channel, copy: ChannelState, *, life: int, waiting: dict[int, bytes] | None = None) -> Channel:
+    """Return what a node of the same name makes of an older copy, in a later life."""
+    here, peer = ("alpha", "beta") if channel.peer == "beta" else ("beta", "alpha")
+    return Channel.restored(here, peer, msgspec.structs.replace(copy), waiting or {}, life=life)
+
+
+def post(channel: Channel, *bodies: bytes) -> None:
+    for body in bodies:
+        channel.post(body)
+    channel.kept()
+
+
+def until_acknowledged(here: Channel, there: Channel) -> list[bytes]:
+    """Carry what waits and its acknowledgement; return what was new there."""
+    new = [bytes(one.body) for one in here.sendable(0.0) if there.take(one) == "new"]
+    there.kept()
+    ack = there.acknowledgement(0.0, is_sending=True)
+    if ack is not None:
+        here.acknowledge(ack, 0.0)
+    return new
+
+
+def test_a_sender_that_went_back_loses_nothing_that_it_posts_then() -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1), life=1)
+    post(here, b"1", b"2")
+    copy = msgspec.structs.replace(here.state)
+    post(here, b"3", b"4")
+    of_old = here.sendable(0.0)
+    assert [there.take(one) for one in of_old] == ["new"] * 4
+    there.kept()
+    ack_of_old = there.acknowledgement(0.0, is_sending=True)
+    assert ack_of_old is not None
+
+    # Numbers 3 and 4 are given again, for others; 1 and 2 still wait in the copy.
+    here = restored(here, copy, life=2, waiting={1: b"1", 2: b"2"})
+    post(here, b"three", b"four", b"five")
+    again = here.sendable(0.0)
+    assert here.acknowledge(ack_of_old, 0.0) == []
+    assert [there.take(one) for one in again] == ["known", "known", "new", "new", "new"]
+    # What the past life sent may still arrive, and is not taken for what comes next.
+    assert [there.take(one) for one in of_old] == ["known"] * 4
+    there.kept()
+    ack = there.acknowledgement(0.0, is_sending=True)
+    assert ack is not None
+    assert here.acknowledge(ack, 0.0) == [1, 2, 3, 4, 5]
+    assert there.lost == 0
+
+
+def test_a_sender_that_starts_again_with_all_it_had_sends_nothing_twice() -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1), life=1)
+    post(here, b"1", b"2")
+    for one in here.sendable(0.0):
+        there.take(one)
+    here = restored(here, here.state, life=2, waiting={1: b"1", 2: b"2"})
+    post(here, b"3")
+    assert until_acknowledged(here, there) == [b"3"]
+    assert (here.waiting, there.state.received) == (0, 3)
+
+
+def test_a_sender_whose_clock_went_back_too_is_taken_after_one_acknowledgement() -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1), life=1)
+    post(here, b"1")
+    copy = msgspec.structs.replace(here.state)
+    assert until_acknowledged(here, there) == [b"1"]
+    here = restored(here, here.state, life=9)
+    post(here, b"2")
+    assert until_acknowledged(here, there) == [b"2"]
+    here = restored(here, copy, life=3)
+    post(here, b"two")
+    assert until_acknowledged(here, there) == []
+    assert here.waiting == 1
+    assert until_acknowledged(here, there) == [b"two"]
+    assert here.waiting == 0
+
+
+def test_a_life_that_nobody_heard_of_is_remembered_until_a_later_one_is_acknowledged() -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1), life=1)
+    copy = msgspec.structs.replace(here.state)
+    post(here, b"1")
+    assert until_acknowledged(here, there) == [b"1"]
+    here = restored(here, copy, life=2)
+    post(here, b"one")
+    here = restored(here, here.state, life=3, waiting={1: b"one"})
+    assert until_acknowledged(here, there) == [b"one"]
+    post(here, b"2")
+    assert [one.lives for one in here.sendable(0.0)] == [((3, 1),)]
+
+
+def test_a_receiver_that_went_back_counts_what_it_acknowledged_and_lost() -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1), life=1)
+    post(here, b"1")
+    assert until_acknowledged(here, there) == [b"1"]
+    copy = msgspec.structs.replace(there.state)
+    post(here, b"2", b"3")
+    assert until_acknowledged(here, there) == [b"2", b"3"]
+    post(here, b"4")
+    there = restored(there, copy, life=2)
+    assert until_acknowledged(here, there) == [b"4"]
+    assert (there.lost, here.waiting) == (2, 0)
+
+
+STEPS = st.lists(
+    st.sampled_from(["post", "carry", "carry", "lose acknowledgement", "copy", "go back", "restart"]), max_size=30
+)
+
+
+@given(STEPS)
+def test_whatever_a_sender_forgets_what_it_posts_later_arrives_once_and_in_order(steps: list[str]) -> None:
+    here = Channel("alpha", "beta", ChannelState(1), life=1)
+    there = Channel("beta", "alpha", ChannelState(1))
+    life, number = 1, 0
+    arrived: list[bytes] = []
+    posted: list[bytes] = []
+    """What was posted and not undone before it was sent."""
+
+    def copied() -> tuple[ChannelState, dict[int, bytes], list[bytes]]:
+        bodies = here.waiting_bodies
+        waiting = dict(zip(range(here.first_waiting, here.first_waiting + len(bodies)), bodies, strict=True))
+        return msgspec.structs.replace(here.state), waiting, list(posted)
+
+    copy = copied()
+    for step in steps:
+        match step:
+            case "post":
+                number += 1
+                post(here, b"%d" % number)
+                posted.append(b"%d" % number)
+            case "carry":
+                arrived += until_acknowledged(here, there)
+            case "lose acknowledgement":
+                arrived += [bytes(one.body) for one in here.sendable(0.0) if there.take(one) == "new"]
+                there.kept()
+            case "copy":
+                copy = copied()
+            case _:
+                life += 1
+                if step == "restart":
+                    copy = copied()
+                state, waiting, before = copy
+                # What arrived of the undone commits has arrived; the rest of them never was.
+                posted = [one for one in posted if one in before or one in arrived]
+                here = restored(here, state, life=life, waiting=waiting)
+                copy = copied()
+    for _ in range(3):
+        here.send_again()
+        arrived += until_acknowledged(here, there)
+    assert arrived == posted
+    assert (here.waiting, there.lost) == (0, 0)
