@@ -571,3 +571,68 @@ def test_a_hook_alone_makes_nobody_wait() -> None:
     pane.rests(3.0)
     assert pane.said() == ["It **works**."]
     assert not pane.stream.awaits_witness
+
+
+CODE = """In all:
+
+```python
+def weigh(rows):
+    for row in rows:
+        yield row.weight
+
+print(weigh([]))
+```
+
+Done here."""
+
+
+def test_line_numbers_that_a_renderer_puts_before_code_are_no_words() -> None:
+    shown = [
+        " 1 def weigh(rows):",
+        " 2     for row in rows:",
+        " 3         yield row.weight",
+        " 4",
+        " 5 print(weigh([]))",
+    ]
+    said = compared(witness_of(report(CODE)), answer(["In all:", "", *shown, "", "Done here."]))
+    assert lines(said) == CODE.split("\n")
+    assert (verdict(said).outcome, verdict(said).extra) == ("agrees", 0)
+
+
+def test_code_of_which_a_page_was_skipped_is_filled_though_its_lines_are_numbered() -> None:
+    shown = [" 1", "", " 3         yield row.weight", " 4", " 5 print(weigh([]))"]
+    said = compared(witness_of(report(CODE)), answer(GAP, ["In all:", "", *shown, "", "Done here."]))
+    assert lines(said) == CODE.split("\n")
+    assert verdict(said).outcome == "repaired"
+
+
+@pytest.mark.parametrize("shown", [["1 of us", "2 of them"], ["4 apples"], ["7     for row in rows:", "3 pears"]])
+def test_numbers_that_are_words_stay(shown: list[str]) -> None:
+    said = compared(witness_of(report(CODE)), answer(["In all:", *shown, "Done here."]))
+    assert [line for line in lines(said) if line in shown] == shown
+
+
+ADDRESS = "https://example.net/reports/1/of?first=17"
+
+
+def test_an_address_that_is_shown_again_in_brackets_is_said_once() -> None:
+    source = f"It weighed 37 at {ADDRESS}, read twice.\n\nAnd that is all of it."
+    shown = [f"It weighed 37 at {ADDRESS} ({ADDRESS}), read twice.", "", "And that is all of it."]
+    said = compared(witness_of(report(source)), answer(shown))
+    assert lines(said) == source.split("\n")
+    assert verdict(said).outcome == "agrees"
+
+
+@pytest.mark.parametrize(("ended", "count"), [(True, 1), (False, 2)])
+def test_a_line_that_is_painted_twice_is_said_once_where_the_record_is_whole(ended: bool, count: int) -> None:
+    source = "## 12. Dapple lattice heron\n\nIn section 12 it weighed 444.\n\n3. step 3 of section 12"
+    shown = [
+        "12. Dapple lattice heron",
+        "12. Dapple lattice heron",
+        "In section 12 it weighed 444.",
+        "",
+        "3. step 3 of",
+    ]
+    said = compared(witness_of(report(source, ended=ended)), answer(shown))
+    assert sum("Dapple lattice heron" in line for line in lines(said)) == count
+    assert "3. step 3 of" in lines(said)

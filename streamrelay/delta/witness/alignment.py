@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import regex
+
 from streamrelay.delta.witness.source import SourceLine, lead, normal, verbatim
 
 WINDOW: Final = 20_000
@@ -27,6 +29,10 @@ MAX_TRIES: Final = 50
 MIN_ASIDE: Final = 4
 """Characters of a line that is recognised among the rows that were left out."""
 _LOOK_AHEAD: Final = 3
+MIN_NUMBERED: Final = 2
+"""Numbered rows that spell code of the source once their numbers are left out, before those are line numbers."""
+_NUMBERED = regex.compile(r" *(?P<number>\d{1,5})(?: (?P<code>.*))?")
+_TWICE = regex.compile(r"(?P<address>https?://[^\s()]{4,2000}) \((?P=address)\)")
 MAX_ROUNDS: Final = 20
 """Times that dropping one line may make another one partial, before nothing is taken for shown."""
 
@@ -135,6 +141,31 @@ class _Screen:
                 if ends and self.text.startswith(form, start) and _reads(self, line, start, form):
                     return True
         return False
+
+
+def without_drawing(lines: Sequence[str], source: Sequence[SourceLine]) -> list[str]:
+    """Return screen lines without what a renderer adds to words: line numbers of code, an address in brackets again.
+
+    Some of the numbered rows may be blank, because a page was skipped.
+    """
+    plain = [_TWICE.sub(r"\g<address>", line) if "(http" in line else line for line in lines]
+    code = {verbatim(line.text) for line in source if line.is_code and line.forms}
+    run: list[tuple[int, str]] = []
+    last = -1
+    for row, line in enumerate([*plain, "the end"] if code else ()):
+        found = _NUMBERED.fullmatch(line)
+        number = -1 if found is None else int(found["number"])
+        if found is None and not line.strip():
+            continue
+        if number <= last:
+            if sum(bool(text.strip()) and verbatim(text) in code for _, text in run) >= MIN_NUMBERED:
+                for place, text in run:
+                    plain[place] = text
+            run = []
+        if found is not None:
+            run.append((row, found["code"] or ""))
+        last = number
+    return plain
 
 
 class PaintedOverText:

@@ -107,7 +107,8 @@ class Comparison:
             self.is_trusted = self.is_trusted or self._was_painted(messages)
         looks = self.is_trusted and misses and (record.is_matched or shared >= MIN_IDENTIFIED)
         self._fills, self._pieces = (fills, pieces) if looks else (set[int](), set[int]())
-        self.extra = len(alignment.extra) - len(self._pieces)
+        self._repeats = self._repeated() if record.is_whole and record.is_matched else frozenset[int]()
+        self.extra = len(alignment.extra - self._pieces - self._repeats)
         self.filled = len(self._fills)
         self.absent = self.count("absent") - self.filled
 
@@ -186,6 +187,17 @@ class Comparison:
                 fills |= set(absent).difference(*contradicted)
             previous, top = number, end
         return fills, pieces
+
+    def _repeated(self) -> frozenset[int]:
+        """Return the lines of the screen that repeat the one above them, of which the source has only one there."""
+        repeated: set[int] = set()
+        forms = [normal(line) for line in self._lines]
+        last = ""
+        for row, form in enumerate(forms):
+            if row in self.alignment.extra and form == last and len(form) >= MIN_IDENTIFIED:
+                repeated.add(row)
+            last = form or last
+        return frozenset(repeated)
 
     def _pieces_among(self, strange: Sequence[int], forms: Sequence[str], known: Set[str]) -> set[int]:
         """Return the lines that are pieces of source lines: each for itself, or some in a row together.
@@ -298,7 +310,7 @@ class Comparison:
         for number, line in enumerate(passage.lines, first):
             if number in slots:
                 lines += slots[number]
-            elif number in self._pieces and (self._fills or self.count("painted_over")):
+            elif number in self._repeats or (number in self._pieces and (self._fills or self.count("painted_over"))):
                 lines.append(_Said(line, _SCREEN, "leftover"))
             elif number in self._echoes and self._demotes:
                 lines.append(_Said(line, _SCREEN, "echo_again"))

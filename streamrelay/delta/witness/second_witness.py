@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 from streamrelay.delta.inputs import WitnessOpened, WitnessReported
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import Answer, Passage
-from streamrelay.delta.witness.alignment import PaintedOverText, align
+from streamrelay.delta.witness.alignment import PaintedOverText, align, without_drawing
 from streamrelay.delta.witness.comparison import MIN_IDENTIFIED, AskedMessage, Comparison, Record
 from streamrelay.delta.witness.source import normal, source_lines
 from streamrelay.events import WitnessCompared, WitnessName, WitnessOutcome
@@ -382,7 +382,8 @@ class SecondWitness:
         source = source_lines(record.answers)
         if sum(map(len, record.answers)) > MAX_ANSWER or len(source) > MAX_LINES or not source:
             return None
-        lines = [line for passage in part if passage.kind == "text" for line in passage.lines]
+        shown = [line for passage in part if passage.kind == "text" for line in passage.lines]
+        lines = without_drawing(shown, source)
         aside = [row.text for passage in part if passage.rule in _ASIDE for row in passage.rows]
         aside += [line for passage in part if passage.kind == "activity" for line in passage.lines]
         over = besides.painted_over if record.is_whole and record.is_matched else None
