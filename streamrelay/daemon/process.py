@@ -34,6 +34,7 @@ from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent
 from streamrelay.service.interface import Service
+from streamrelay.service.memory import bound_free_memory
 from streamrelay.service.restore import RestoreProgress
 from streamrelay.web.streams import beating
 
@@ -87,6 +88,7 @@ async def _run(
     version: str,
     progress: RestoreProgress,
 ) -> None:
+    bound_free_memory()
     with only_daemon(address), listening(address) as listener, _Signals(log) as signals, forwarding(log):
         log.info("starting", pid=os.getpid(), version=version)
         try:
