@@ -204,9 +204,10 @@ def test_a_program_that_prints_only_its_prompt_has_answered_at_both_its_ends() -
 
 
 @pytest.mark.requirement("DEL-04b")
-def test_what_a_command_printed_before_it_showed_the_alternate_screen_is_published() -> None:
+@pytest.mark.parametrize("clears", ["", "\x1b[H\x1b[2J\x1b[3J"], ids=["", "clear"])
+def test_what_a_command_printed_before_it_showed_the_alternate_screen_is_published(clears: str) -> None:
     pane = runs("git commit -am x; git commit --amend")
-    pane.prints("[main d630460] x\r\n 1 file changed\r\n\x1b[?1049h\x1b[22;0;0t\x1b[Hthe message of the commit")
+    pane.prints(f"{clears}[main d630460] x\r\n 1 file changed\r\n\x1b[?1049h\x1b[22;0;0t\x1b[Hthe message")
     pane.rests()
     pane.prints("\x1b[?1049l[main f1e12a4] x\r\n" + f"{ASKS}$ ")
     pane.rests()

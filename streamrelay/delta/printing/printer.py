@@ -266,8 +266,8 @@ class Printing:
         self._paints = False
 
     def leave(self) -> None:
-        """The alternate screen is about to be shown: the first lines of a command are not rewritten any more."""
-        if self._lines.habit == "unproven":
+        """The alternate screen is about to be shown: what was printed before is not rewritten any more."""
+        if self._lines.habit != "paints":
             self._release()
 
     def ask(self) -> None:
