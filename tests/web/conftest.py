@@ -22,7 +22,7 @@ from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
 from streamrelay.web.access import Access
 from tests.conftest import chromium
-from tests.federation.conftest import private_redis  # noqa: F401  # a fixture
+from tests.federation.conftest import private_redis, pytest_generate_tests  # noqa: F401  # over each broker
 from tests.service.conftest import PATIENCE, START, Stage
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

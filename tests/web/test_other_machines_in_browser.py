@@ -1,5 +1,6 @@
 """The page of one of two machines: how the other one stands, its sessions by NAME@HOST, and what they say."""
 
+import asyncio
 import contextlib
 import os
 import re
@@ -19,6 +20,7 @@ from tests.service.conftest import PATIENCE
 from tests.web.test_circle_in_browser import contributions
 
 SHOTS = os.environ.get("SHOTS", "")
+AWAY_SECONDS = 20.0
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
 
@@ -201,11 +203,14 @@ async def test_what_waits_for_a_machine_that_is_away_is_shown_with_its_reason(
 
 @pytest.mark.slow
 @pytest.mark.requirement("NET-02d", "GAT-04", "OPS-05b")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(420)
 async def test_a_person_takes_part_through_the_page_of_the_second_machine(
-    homes: tuple[Home, Home], browser: Browser
+    homes: tuple[Home, Home], private_redis: PrivateRedis, browser: Browser
 ) -> None:
-    """A 2-2-2 gathering of three speakers on two machines and a person, who sees nothing but the page of the second."""
+    """A 2-2-2 gathering of three speakers on two machines and a person, who sees nothing but the page of the second.
+
+    The broker is killed and started again, and later the second machine is away for 20 s.
+    """
     alpha, beta = homes
     alpha.start("Sage"), beta.start("Rex"), beta.start("Kim"), alpha.start("Ada")
     asked = StartGathering(
@@ -224,6 +229,21 @@ async def test_a_person_takes_part_through_the_page_of_the_second_machine(
     )
     async with alpha.client() as client:
         held = await client.start_gathering(asked)
+
+    async def state() -> str:
+        async with alpha.client() as client:
+            return (await client.gathering(held.gathering)).state
+
+    async def disturb(phase: str, round_: int) -> None:
+        if (phase, round_) == ("inhale", 1):
+            private_redis.kill()
+            private_redis.start()
+        elif (phase, round_) == ("hold", 1):
+            beta.freeze()
+            await asyncio.sleep(AWAY_SECONDS)
+            assert await state() == "paused"
+            beta.thaw()
+
     said: list[str] = []
     async with opened(browser, beta) as page:
         await page.locator("#circles").get_by_role("link").click()
@@ -240,14 +260,14 @@ async def test_a_person_takes_part_through_the_page_of_the_second_machine(
                 await field.fill(f"{said[-1]}\nI pass.")
                 await page.get_by_role("button", name="Speak").click()
                 await expect(page.locator("#transcript")).to_contain_text(said[-1])
+                await disturb(phase, round_)
         await shot(page, "circle")
         await expect(page.locator("#phase")).to_have_text("Finished")
         shown = await contributions(page)
         assert await page.locator("#transcript b").count() == 0
 
     async def is_over() -> bool:
-        async with alpha.client() as client:
-            return (await client.gathering(held.gathering)).state == "closed"
+        return await state() == "closed"
 
     await wait_until_async(is_over, PATIENCE, "the gathering to be over")
     async with alpha.client() as client:
