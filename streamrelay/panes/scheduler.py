@@ -45,8 +45,8 @@ PATIENCE = 0.01
 """The most seconds for which the bytes of a pane are collected."""
 DEFERRED = 0.12
 """The most seconds for which the bytes of a patient pane are collected that is not followed live."""
-DEFERRED_LIVE = 0.06
-"""The same if it is followed: its live text changes some fifteen times a second while many panes are read."""
+DEFERRED_LIVE = 0.1
+"""The same if it is followed: its live text changes ten times a second while many panes are read."""
 WINDOW = 0.05
 """Seconds over which the output of each pane is counted."""
 LULL = 0.5
