@@ -93,22 +93,6 @@ def test_a_gap_stays_where_the_record_is_not_whole() -> None:
     assert any(passage.kind == "gap" for passage in said.passages)
 
 
-STEPS = ["1. step one", "2. step two", "3. step three of section one", "4. step four"]
-
-
-def test_a_row_that_was_painted_to_its_middle_is_completed_without_a_gap() -> None:
-    said = compared(witness_of(report("\n".join(STEPS))), answer([*STEPS[:2], "3. step three of", *STEPS[3:]]))
-    assert lines(said) == STEPS
-    assert (verdict(said).outcome, verdict(said).filled) == ("repaired", 1)
-
-
-@pytest.mark.parametrize("row", ["3. step three or", "step three of", "3. step three of section one and more", ""])
-def test_another_row_between_the_same_neighbours_stays(row: str) -> None:
-    said = compared(witness_of(report("\n".join(STEPS))), answer([*STEPS[:2], row, *STEPS[3:]]))
-    assert STEPS[2] not in lines(said)
-    assert verdict(said).outcome == "differs"
-
-
 BEGUN = Passage("gap", [], rule="begun_before")
 TAIL = ["of the old mill was a heap of grey", "flour, and the wheel stood still."]
 

@@ -94,7 +94,7 @@ class Comparison:
         misses = has_gap or is_cut_off
         is_torn = bool(record.lost) or self.count("painted_over") > 0
         self._echoes = self._rests_of(messages) if is_torn else frozenset[int]()
-        fills, pieces = self._look_into_gaps() if misses else self._look_for_torn_rows()
+        fills, pieces = self._look_into_gaps() if misses else (set[int](), set[int]())
         shared = alignment.shown_characters + self._characters(pieces, at_least=MIN_IDENTIFIED)
         whole = alignment.screen_characters - self._characters(self._echoes)
         # A hook may tell only the end of what the screen shows.
@@ -105,7 +105,7 @@ class Comparison:
             beside = alignment.screen_characters - shared
             self.is_trusted = self.is_trusted or (shared >= MIN_IDENTIFIED and beside <= MAX_BESIDE)
             self.is_trusted = self.is_trusted or self._was_painted(messages)
-        looks = self.is_trusted and (record.is_matched or (misses and shared >= MIN_IDENTIFIED))
+        looks = self.is_trusted and misses and (record.is_matched or shared >= MIN_IDENTIFIED)
         self._fills, self._pieces = (fills, pieces) if looks else (set[int](), set[int]())
         self._repeats = self._repeated() if record.is_whole and record.is_matched else frozenset[int]()
         self.extra = len(alignment.extra - self._pieces - self._repeats)
@@ -187,26 +187,6 @@ class Comparison:
                 fills |= set(absent).difference(*contradicted)
             previous, top = number, end
         return fills, pieces
-
-    def _look_for_torn_rows(self) -> tuple[set[int], set[int]]:
-        """Return the source lines of which only the beginning is shown between their neighbours, and these rows.
-
-        A program that skips a page may have painted a row to its middle, and no gap is seen there.
-        """
-        alignment = self.alignment
-        fills: set[int] = set()
-        rows: set[int] = set()
-        telling = [number for number, state in enumerate(alignment.states) if state != "neutral"]
-        for before, number, after in zip(telling, telling[1:], telling[2:], strict=False):
-            if [alignment.states[one] for one in (before, number, after)] != ["shown", "absent", "shown"]:
-                continue
-            between = range(alignment.ends[before] + 1, alignment.places[after])
-            strange = [row for row in between if row in alignment.extra]
-            begun = normal(self._lines[strange[0]]) if len(strange) == 1 else ""
-            if begun and self._source[number].forms[0].startswith(begun):
-                fills.add(number)
-                rows.add(strange[0])
-        return fills, rows
 
     def _repeated(self) -> frozenset[int]:
         """Return the lines of the screen that repeat the one above them, of which the source has only one there."""
