@@ -248,6 +248,7 @@ class FaultyExchange(Exchange):
         return self._life
 
     async def _strike(self, fault: Fault, life: Life) -> None:
+        """Let a fault strike a daemon, which a full disk may have ended a moment ago, before this process noticed."""
         match fault.kind:
             case "kill":
                 await self._kill(life)
@@ -257,11 +258,12 @@ class FaultyExchange(Exchange):
                 await asyncio.wait([early.ended], timeout=fault.lasts)
                 await self._kill(early)
             case "pause":
-                os.kill(life.pid, signal.SIGSTOP)
-                try:
-                    await asyncio.sleep(fault.lasts)
-                finally:
-                    os.kill(life.pid, signal.SIGCONT)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(life.pid, signal.SIGSTOP)
+                    try:
+                        await asyncio.sleep(fault.lasts)
+                    finally:
+                        os.kill(life.pid, signal.SIGCONT)
             case "delete_socket":
                 self.address.socket.unlink(missing_ok=True)
                 await asyncio.wait([life.ended], timeout=fault.lasts)
@@ -272,7 +274,6 @@ class FaultyExchange(Exchange):
                 name = LINKED[fault.columns % len(LINKED)]
                 self.tmux.run("resize-window", "-t", name, "-x", str(fault.columns), "-y", str(fault.lines))
             case "limit_descriptors":
-                # A full disk may have ended the daemon a moment ago, before this process noticed.
                 with contextlib.suppress(ProcessLookupError), descriptor_limit(life):
                     await asyncio.wait([life.ended], timeout=fault.lasts)
             case "fill_disk":
@@ -296,7 +297,8 @@ class FaultyExchange(Exchange):
     @staticmethod
     async def _kill(life: Life) -> None:
         if not life.ended.done():
-            os.kill(life.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(life.pid, signal.SIGKILL)
         await life.ended
 
     async def settle(self) -> None:
