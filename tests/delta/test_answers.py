@@ -385,6 +385,23 @@ def test_of_messages_that_read_the_same_each_has_its_own_echo() -> None:
     assert read(rows, "hello", "hello") == [ECHO, ("text", ["one"]), ECHO, ("text", ["two"])]
 
 
+@pytest.mark.requirement("DEL-02a")
+@pytest.mark.parametrize("shown", ["Bob (2):", "[Pasted text #7 +4 lines]"])
+def test_of_a_message_whose_echo_was_missed_the_form_in_the_composer_takes_no_part_of_another_echo(shown: str) -> None:
+    rows = ["> Ann (1):", "", "  one", "", "● first", "", "> Bob (2):", "", "  three", "", "● third"]
+    messages = [
+        Message("m1", ("Ann (1):\n\none",)),
+        Message("m2", ("Bob (2):\n\ntwo", shown)),
+        Message("m3", ("Bob (2):\n\nthree",)),
+    ]
+    answer = read_answer([], [PaintedRow(row) for row in rows], messages, columns=40, is_spinner=lambda _: False)
+    said = [(passage.message_id, passage.lines) for passage in answer.passages if passage.kind != "unsaid"]
+    assert said == [
+        ("m1", ["Ann (1):", "", "one"]), (None, ["first"]),
+        ("m3", ["Bob (2):", "", "three"]), (None, ["third"]),
+    ]  # fmt: skip
+
+
 def test_a_beheaded_echo_at_the_top_or_behind_rows_nobody_saw() -> None:
     message = "a first line that left\nand a second line that is here"
     assert read(["  and a second line that is here", "", "Hi!"], message)[1:] == [("text", ["Hi!"])]

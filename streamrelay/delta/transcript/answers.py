@@ -158,17 +158,18 @@ def read_answer(
         rule: Rule = "echo_whole"
         # What stands behind another mark, or a label, in an answer above the message is a quote.
         shown_behind = answer.mark or (mark if message.during_output else "")
-        echo = search.find(message.forms, position)
+        others = _besides(message, messages)
+        echo = search.find(message.forms, position, others=others)
         if echo is not None:
-            echo = search.find_behind(message.forms, shown_behind, echo)
-        labelled = search.find_labelled(message.forms, position, answer.mark or mark)
+            echo = search.find_behind(message.forms, shown_behind, echo, others=others)
+        labelled = search.find_labelled(message.forms, position, answer.mark or mark, others=others)
         if labelled is not None and shown_behind.strip() and labelled.mark != shown_behind:
             labelled = None
         if labelled is not None and (echo is None or labelled.start < echo.start):
             echo, rule = labelled, "echo_labelled"
         elif echo is not None and sum(message.forms[0] == other.forms[0] for other in messages) == 1:
             # What was sent several times stands there several times, however its composer showed it each time.
-            echo = search.find_last_copy(message.forms, echo)
+            echo = search.find_last_copy(message.forms, echo, others=others)
         if echo is None and not answer.accounted:
             tops = [0, *(y + 1 for y, row in enumerate(region) if row.skipped)]
             echo, rule = search.find_tail(message.forms[0], tops), "echo_tail"
@@ -212,6 +213,11 @@ def read_answer(
     return answer
 
 
+def _besides(message: Message, messages: Sequence[Message]) -> list[str]:
+    """Return the texts of the other messages."""
+    return [other.forms[0] for other in messages if other is not message]
+
+
 def _is_behind_later(echo: Block, later: Sequence[Message], search: EchoSearch, start: int) -> bool:
     """Tell whether a block that only resembles a message is, or stands below, the echo of one that was sent later."""
     shown = (search.find(other.forms, start) for other in later)
@@ -242,11 +248,14 @@ def _unspelled_echo(
     if echo is None:
         return None, rule
     for other in later:
-        shown = search.find(other.forms, echo.start) or search.find_like(other.forms[0], mark, echo.start)
+        others = _besides(other, later)
+        shown = search.find(other.forms, echo.start, others=others)
+        shown = shown or search.find_like(other.forms[0], mark, echo.start)
         if shown is None and other.message_id is None:
             shown = search.find_grown(other.forms[0], mark, echo.start)
         # Two placeholders can read alike: where one more follows, this is not that of the other message.
-        if shown is not None and shown.start < echo.stop and search.find(other.forms, echo.stop) is None:
+        again = search.find(other.forms, echo.stop, others=others)
+        if shown is not None and shown.start < echo.stop and again is None:
             return None, rule
     return echo, rule
 

@@ -94,8 +94,11 @@ class EchoSearch:
         self._patience = MAX_LOOKS_PER_ROW * len(rows)
         self._behind: dict[str, list[tuple[Block, str]]] = {}
 
-    def find(self, forms: Sequence[str], start: int = 0) -> Block | None:
-        """Return the earliest block of whole rows, from `start` on, that spells one of the forms of a message."""
+    def find(self, forms: Sequence[str], start: int = 0, *, others: Sequence[str] = ()) -> Block | None:
+        """Return the earliest block of whole rows, from `start` on, that spells one of the forms of a message.
+
+        Where one of the `others` stands, which begins alike and goes on, it is that one.
+        """
         rows, spell, targets = self._spelling(forms)
         for group in _by_rank(targets):
             for first in range(start, len(rows)):
@@ -104,7 +107,7 @@ class EchoSearch:
                     if stop is None and (label := _LABEL.match(self._rows[first])) is not None:
                         stop, more = _spelled_until(rows, first, target, spell(self._rows[first][label.end() :]))
                         looked += more
-                    if stop is not None:
+                    if stop is not None and not self._goes_on(rows, spell, Block(first, stop), others):
                         mark = _mark(self._rows[first], target, spell)
                         return _with_borders(self._rows, Block(first, stop, mark, number))
                     self._patience -= looked
@@ -112,7 +115,15 @@ class EchoSearch:
                         return None
         return None
 
-    def find_labelled(self, forms: Sequence[str], start: int = 0, mark: str = "") -> Block | None:
+    @staticmethod
+    def _goes_on(rows: Sequence[str], spell: Callable[[str], str], block: Block, others: Sequence[str]) -> bool:
+        """Tell whether the rows of a block are the beginning of one of the `others`, which takes more rows."""
+        stops = (_spelled_until(rows, block.start, spell(other))[0] for other in others)
+        return any(stop is not None and stop > block.stop for stop in stops)
+
+    def find_labelled(
+        self, forms: Sequence[str], start: int = 0, mark: str = "", *, others: Sequence[str] = ()
+    ) -> Block | None:
         """Return such a block behind a label (`you:`, `λ`) instead of a mark; only where the transcript goes on.
 
         Elsewhere, and behind more than one word, it would be a quote, unless the label is the `mark` of messages.
@@ -127,14 +138,14 @@ class EchoSearch:
             behind = spell(self._rows[first][label.end() :])
             for number, target in targets:
                 stop, looked = _spelled_until(rows, first, target, behind)
-                if stop is not None:
+                if stop is not None and not self._goes_on(rows, spell, Block(first, stop), others):
                     return _with_borders(self._rows, Block(first, stop, label[0], number))
                 self._patience -= looked
                 if self._patience < 0:
                     return None
         return None
 
-    def find_last_copy(self, forms: Sequence[str], echo: Block) -> Block:
+    def find_last_copy(self, forms: Sequence[str], echo: Block, *, others: Sequence[str] = ()) -> Block:
         """Return the last copy of an echo that stands behind the same mark.
 
         A transcript that is painted again leaves copies of itself behind, and a composer that scrolled away leaves a
@@ -142,7 +153,7 @@ class EchoSearch:
         """
         last = again = echo
         while echo.mark.strip():
-            following = self.find(forms[echo.form : echo.form + 1], again.stop)
+            following = self.find(forms[echo.form : echo.form + 1], again.stop, others=others)
             if following is None:
                 break
             again = following._replace(form=echo.form)
@@ -150,14 +161,14 @@ class EchoSearch:
                 last = again
         return last
 
-    def find_behind(self, forms: Sequence[str], mark: str, echo: Block) -> Block:
+    def find_behind(self, forms: Sequence[str], mark: str, echo: Block, *, others: Sequence[str] = ()) -> Block:
         """Return the first such block that stands behind the mark of messages, from an `echo` on; else the echo.
 
         A block in front of it, behind another mark or none, is a quote in an answer.
         """
         found: Block | None = echo
         while mark.strip() and found is not None and found.mark != mark:
-            found = self.find(forms, found.stop)
+            found = self.find(forms, found.stop, others=others)
         return echo if found is None else found
 
     def find_like(self, form: str, mark: str, start: int = 0) -> Block | None:
