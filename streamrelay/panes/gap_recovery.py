@@ -119,15 +119,16 @@ class GapRecovery:
         self.generation = held.generation
         entries: list[Input] = []
         if found is None or not found.whole:
-            self._shallow_until = now + _HISTORY_RETRY_DELAY
             entries.append(Missed(at, pane, reason, lost_lines=None if found is None else found.lost))
         elif reason in _ALWAYS_REPORTED:
             entries.append(Missed(at, pane, reason, lost_lines=0))
         screen = self._screen
         data = found.data if found is not None else None
-        if data is None and paints:
+        if paints:
             data = scrolled(screen.columns, screen.lines, screen.history_total, held)
-        if data is not None:
+        if data is None or (found is not None and not found.whole):
+            self._shallow_until = now + _HISTORY_RETRY_DELAY
+        if data:
             entries.append(Output(at, pane, data))
         return entries, found is not None and found.whole
 

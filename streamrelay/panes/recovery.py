@@ -161,8 +161,9 @@ def missed(known: KnownRows, held: TmuxRows) -> Recovered | None:
 
 
 def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> bytes | None:
-    """Return what paints the rows that left a screen of that size since, and the screen as it is now; None where tmux
-    cannot tell them.
+    """Return what paints the rows that left a screen of that size since, and the screen as it is now.
+
+    It is empty if none left, and None where tmux cannot tell them.
 
     For programs that paint: what they print is not known by its rows, but how many went into history is counted, until
     history begins to lose rows.
@@ -171,6 +172,8 @@ def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> by
     saturated = shown.history_total >= held.history_limit - held.history_limit // 10
     if shown.alternate or saturated or (shown.columns, shown.lines) != (columns, lines):
         return None
+    if left == 0:
+        return b""
     if not 0 < left <= held.history:
         return None
     # In one snapshot: a half-painted row belongs to no message.

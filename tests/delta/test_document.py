@@ -352,3 +352,16 @@ def test_rows_that_a_resize_left_above_the_next_snapshot_are_no_text() -> None:
     assert [row.text for row in now if row.text] == [
         "- the heron and the swan", "- the adze and the awl", "- the rope and", "  the ladder", "- the lamp",
     ]  # fmt: skip
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_screen_that_is_read_again_and_has_not_changed_is_not_painted_anew() -> None:
+    """What follows resembles what stands there: a comparison would take it for the same rows."""
+    painted = Painted(6)
+    mark = painted.document.mark()
+    rows = [f"> Bob asks for number {n}" for n in range(12)]
+    painted.paints("\r\n".join(rows[:5]))
+    painted.document.restart(painted.screen.take(), keep=5)
+    painted.paints("".join(f"\r\n{row}" for row in rows[5:]))
+    _, now = painted.document.since(mark)
+    assert [row.text for row in now] == rows

@@ -61,7 +61,7 @@ def test_every_exception_is_a_recording() -> None:
     assert {*EXCEPTIONS} < {name(folder) for folder in FOLDERS}
 
 
-# Where Claude leaves the alternate screen in mid-session, what it prints anew on the main screen is said once more.
+# Where Claude leaves the alternate screen in mid-session, its turns end two thirds of a second after its model's.
 FAULTY = {"claude/switched"}
 PLAYED = [
     pytest.param(folder, marks=pytest.mark.xfail(reason="known fault")) if name(folder) in FAULTY else folder

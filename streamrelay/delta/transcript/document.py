@@ -104,8 +104,12 @@ class Document:
         """Look at the whole screen anew: it was seeded, resized or switched; return whether rows were forgotten.
 
         The rows above it are forgotten, unless the first `keep` rows of the screen are to be kept with them: there the
-        same transcript is going to be painted once more.
+        same transcript is going to be painted once more. What reads as before, as after a gap that was closed, goes on.
         """
+        same_size = (self._width, len(self._screen)) == (self.columns, self._engine.lines)
+        if keep is not None and same_size and frame.alternate == self._alternate and self._reads_as_before():
+            self._cursor = frame.cursor.y
+            return False
         forgets = keep is None or frame.alternate != self._alternate or self._viewport.is_window
         forgot = forgets and bool(self._above)
         if forgets:
@@ -123,9 +127,13 @@ class Document:
         self._is_leftover = not forgets
         self._width = self.columns
         self._screen = self._snapshot = self._painted(0, self._engine.lines)
-        is_left = not forgets and not frame.alternate
+        is_left = not (forgets or frame.alternate or same_size)
         self._left = sum(1 << y for y, row in enumerate(self._screen) if row.text) if is_left else 0
         return forgot
+
+    def _reads_as_before(self) -> bool:
+        """Tell whether the screen of the engine is the one that is known."""
+        return [row.text for row in self._painted(0, self._engine.lines)] == [row.text for row in self._screen]
 
     def take(self, frame: Frame) -> None:
         """Follow one frame. Where it ends with a wipe of history, so does all that came before."""
