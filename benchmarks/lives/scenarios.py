@@ -87,19 +87,21 @@ async def _mcp(life: Life) -> None:
         await life.dialog("trust", "MCP server", *life.agent.server, seconds=60.0)
     await life.shows(life.agent.ready)
     await _pause(life, life.agent.boots + 1.0)
-    before = life.answered_so_far
-    await life.send("Please do topic:served for me.")
-    if await life.dialog("permission", rf"{life.agent.permission}|Allow .*lookup", "Enter"):
-        await life.answered(before + 1)
+    await _allow(life, "served", "Allow .*lookup")
     await _asks(life, "n43")
 
 
 async def _edit(life: Life) -> None:
-    before = life.answered_so_far
-    await life.send("Please do topic:written for me.")
-    if await life.dialog("permission", rf"{life.agent.permission}|Apply this change", "Enter"):
-        await life.answered(before + 1)
+    await _allow(life, "written", "Apply this change")
     await _asks(life, "n44")
+
+
+async def _allow(life: Life, topic: str, question: str) -> None:
+    """Let the agent use a tool, and allow it if the agent asks `question` (a pattern) or as it asks for any tool."""
+    before = life.answered_so_far
+    await life.send(f"Please do topic:{topic} for me.")
+    if await life.dialog("permission", f"{life.agent.permission}|{question}", "Enter"):
+        await life.answered(before + 1)
 
 
 async def _modes(life: Life) -> None:

@@ -9,11 +9,11 @@ A number is good for one series (`epoch`). A node whose state is lost begins a l
 first envelope on; an envelope of an earlier series is an old one. A receiver that lost its state starts at `first`, the
 lowest number that is not acknowledged yet.
 
-A loss of power undoes the last commits of a node, of which its peer may know already. Each envelope names the life of
-its sender's process and the number given last before it, and so for the lives before whose acknowledgement it lacks. Of
-a new life, higher numbers are new messages, although such numbers were taken before; what a past life sent is an old
-one. Where a receiver lost what it had acknowledged, its
-sender has it no more: the receiver counts it as `lost`.
+A loss of power undoes the last commits of a node, which its peer may know already. A *life* is one run of a node's
+process. Each envelope names the sender's life and the last number given before it, and the same of each earlier life
+that is not acknowledged. Numbers above that are new messages when they come from a new life, although the receiver had
+taken such numbers before; envelopes of a past life are old ones. What a receiver lost after it had acknowledged it, its
+sender has no more: the receiver counts it as `lost`.
 
 A receiver does not take what exceeds its sender's allowance (`streamrelay.federation.allowance`), and says how long to
 wait.

@@ -422,7 +422,7 @@ def test_an_answer_that_was_broken_off_before_the_watching_is_not_read_with_a_la
 
 
 def test_in_another_file_no_answer_was_under_way(tmp_path: Path) -> None:
-    """An agent that continues a session copies what was said in it."""
+    """An agent that continues a session copies its earlier messages."""
     home = claude_home(tmp_path, (4321, SESSION))
     record = readers.AgentTranscript(lambda: [process(home)], readers.find_claude, since=1_015.0)
     record.read()
@@ -485,13 +485,17 @@ def test_why_nothing_is_read_is_said(tmp_path: Path) -> None:
 
 # OpenCode's database
 
+TABLES = """
+CREATE TABLE session (id, parent_id, directory);
+CREATE TABLE message (id PRIMARY KEY, session_id, time_created, time_updated, data);
+CREATE TABLE part (id PRIMARY KEY, message_id, session_id, time_created, data);
+"""
+
 
 def opencode(tmp_path: Path) -> Path:
     path = tmp_path / "opencode.db"
     with sqlite3.connect(path) as opened:
-        opened.execute("CREATE TABLE session (id, parent_id, directory)")
-        opened.execute("CREATE TABLE message (id, session_id, time_created, time_updated, data)")
-        opened.execute("CREATE TABLE part (id, message_id, session_id, time_created, data)")
+        opened.executescript(TABLES)
         for line in (HERE / "opencode.jsonl").read_text().splitlines():
             table, *values = json.loads(line)
             if table == "message":
@@ -536,9 +540,7 @@ def opencode_message(path: Path, number: str, created: int, completed: int | Non
 def opencode_session(tmp_path: Path) -> Path:
     path = tmp_path / "opencode.db"
     with sqlite3.connect(path) as opened:
-        opened.execute("CREATE TABLE session (id, parent_id, directory)")
-        opened.execute("CREATE TABLE message (id PRIMARY KEY, session_id, time_created, time_updated, data)")
-        opened.execute("CREATE TABLE part (id PRIMARY KEY, message_id, session_id, time_created, data)")
+        opened.executescript(TABLES)
         opened.execute("INSERT INTO session VALUES ('s', NULL, '/home/ann/project')")
     opened.close()
     opencode_message(path, "a", 900_000, None, "earlier")

@@ -10,21 +10,15 @@ from streamrelay.daemon.client import DaemonClient
 from streamrelay.service.api import SendMessage
 from streamrelay.testing.tmux import PrivateTmux
 from streamrelay.testing.waiting import wait_until
-from tests.web.conftest import PATIENCE, Household, prepare
+from tests.web.conftest import PATIENCE, Household, furnished
 
 pytestmark = pytest.mark.tmux
 
 
 @pytest.fixture
 def house(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Household]:
-    private_tmux.new_session("keeper", ["sleep", "1000"])
-    for name, value in prepare(private_tmux.directory).items():
-        monkeypatch.setenv(name, value)
-    house = Household(private_tmux, tmp_path)
-    try:
+    with furnished(private_tmux, monkeypatch, tmp_path) as house:
         yield house
-    finally:
-        house.kill()
 
 
 async def until_receipt(client: DaemonClient, message_id: str, receipt: str) -> None:

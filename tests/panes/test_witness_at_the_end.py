@@ -33,14 +33,14 @@ from streamrelay.testing.transcript_program import TranscriptProgram, UiStyle
 os.umask(0o077)
 folder, last = Path(os.environ["HOME"]) / ".claude", sys.argv[1]
 (folder / "sessions").mkdir(parents=True)
-(folder / "projects/work").mkdir(parents=True)
+(folder / "projects/mill").mkdir(parents=True)
 (folder / f"sessions/{{os.getpid()}}.json").write_text(json.dumps({{"sessionId": "{SESSION}"}}))
 
 def write(role, text, reason=None):
     at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + ".999Z"
     message = {{"role": role, "content": [{{"type": "text", "text": text}}], "stop_reason": reason}}
     kind = "user" if role == "user" else "assistant"
-    with (folder / "projects/work/{SESSION}.jsonl").open("a") as file:
+    with (folder / "projects/mill/{SESSION}.jsonl").open("a") as file:
         file.write(json.dumps({{"type": kind, "timestamp": at, "message": message}}) + "\\n")
 
 def paint(data):

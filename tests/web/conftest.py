@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -85,16 +85,23 @@ def prepare(directory: Path) -> dict[str, str]:
     return variables
 
 
-@pytest.fixture
-def house(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Household]:
-    private_tmux.new_session("keeper", ["sleep", "1000"])
-    for name, value in prepare(private_tmux.directory).items():
+@contextmanager
+def furnished(tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[Household]:
+    """Prepare a household on a private server; its daemon ends with it."""
+    tmux.new_session("keeper", ["sleep", "1000"])
+    for name, value in prepare(tmux.directory).items():
         monkeypatch.setenv(name, value)
-    house = Household(private_tmux, tmp_path)
+    house = Household(tmux, folder)
     try:
         yield house
     finally:
         house.kill()
+
+
+@pytest.fixture
+def house(private_tmux: PrivateTmux, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Household]:
+    with furnished(private_tmux, monkeypatch, tmp_path) as house:
+        yield house
 
 
 class Visitor:

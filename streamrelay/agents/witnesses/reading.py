@@ -24,18 +24,18 @@ class AgentRecord(Protocol):
 
 
 class SinceWatched:
-    """Passes over what was said before the watching began, except an answer that was under way then.
+    """Skips passages from before the watching began, except those of an answer that was under way then.
 
-    Of that answer all is read, so that it can be completed; its message, which came before, is passed over. A passage
-    without a time has that of the one before it.
+    That answer is read from its beginning, so that it can be completed; the message that it answers is skipped. A
+    passage without a time has the time of the one before it.
     """
 
     def __init__(self, since: float, *, joins: bool = True) -> None:
-        """Pass over what is older than `since` (Unix time); all of it unless the watching `joins` answers under way."""
+        """Skip what is older than `since` (Unix time), and an answer under way then unless the watching `joins` it."""
         self._since, self._joins = since, joins
         self._at = 0.0
         self._under_way: list[WitnessPassage] = []
-        """What has been said, before the watching, to the last message then."""
+        """The passages of the agent since the last message before the watching."""
         self._has_ended = False
 
     def pick(self, passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
