@@ -111,8 +111,8 @@ class GapRecovery:
     def recover(self, held: TmuxRows, pane: str, now: float, at: float, *, paints: bool) -> tuple[list[Input], bool]:
         """Return the entries that restore missing output or report its loss, and whether nothing is lost.
 
-        `now` is loop time, `at` stream time. With `paints`, rows are not lines, so tmux's
-        history is not searched for them.
+        `now` is loop time, `at` stream time. With `paints`, rows are not lines: what is missing cannot be counted, so a
+        gap is reported in any case.
         """
         reason, self.reason = self.reason or "", None
         found = None if paints else missed(self._known, held)
@@ -125,7 +125,7 @@ class GapRecovery:
         screen = self._screen
         data = found.data if found is not None else None
         if paints:
-            data = scrolled(screen.columns, screen.lines, screen.history_total, held)
+            data = scrolled(screen.columns, screen.lines, screen.history_text(), screen.history_total, held)
         if data is None or (found is not None and not found.whole):
             self._shallow_until = now + _HISTORY_RETRY_DELAY
         if data:

@@ -29,6 +29,8 @@ MAX_DEPTH = 10_000
 """The most history rows to request: as many as this process keeps."""
 _KNOWN = 200
 """The number of rows above the cursor to search for."""
+_MIN_KNOWN = 3
+"""The number of rows with text that are known again, of a program that paints."""
 _BLOCKS = 7
 
 
@@ -160,18 +162,23 @@ def missed(known: KnownRows, held: TmuxRows) -> Recovered | None:
     return None
 
 
-def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> bytes | None:
+def scrolled(columns: int, lines: int, history: Sequence[str], history_total: int, held: TmuxRows) -> bytes | None:
     """Return what paints the rows that left a screen of that size since, and the screen as it is now.
 
-    It is empty if none left, and None where tmux cannot tell them.
+    It is empty if none left, and None where tmux cannot tell them. `history` holds the rows above the screen, oldest
+    first and without trailing blanks, as far as they are known; `history_total` counts all of them.
 
-    For programs that paint: what they print is not known by its rows, but how many went into history is counted, until
-    history begins to lose rows.
+    For programs that paint: they may paint any row of the screen anew, but none of history. How many rows went there
+    is counted, until history begins to lose rows; from then on the known ones are searched in it.
     """
-    shown, left = held.snapshot, held.snapshot.history_total - history_total
-    saturated = shown.history_total >= held.history_limit - held.history_limit // 10
-    if shown.alternate or saturated or (shown.columns, shown.lines) != (columns, lines):
+    shown = held.snapshot
+    if shown.alternate or (shown.columns, shown.lines) != (columns, lines):
         return None
+    left = shown.history_total - history_total
+    if shown.history_total >= held.history_limit - held.history_limit // 10:
+        count = min(_KNOWN, held.history // 2)
+        place = _place_in_history([row.rstrip() for row in history[-count:]], held)
+        left = -1 if place is None else held.history - place
     if left == 0:
         return b""
     if not 0 < left <= held.history:
@@ -184,6 +191,16 @@ def scrolled(columns: int, lines: int, history_total: int, held: TmuxRows) -> by
         pieces.append(row if goes_on else b"\x1b[K" + row.rstrip(b" ") + (b"\r\n" if number < last else b""))
     pieces.append(b"\x1b[%d;%dH\x1b[?2026l" % (shown.cursor.y + 1, shown.cursor.x + 1))
     return b"".join(pieces)
+
+
+def _place_in_history(known: Sequence[str], held: TmuxRows) -> int | None:
+    """Return behind which row of tmux's history the known rows end; None unless they stand in one place."""
+    if sum(map(bool, known)) < _MIN_KNOWN:
+        return None
+    rows = [row.decode("utf-8", "replace").rstrip() for row in held.rows[: held.history]]
+    count = len(known)
+    places = [stop for stop in range(count, len(rows) + 1) if rows[stop - count : stop] == known]
+    return places[0] if len(places) == 1 else None
 
 
 def _printed(held: TmuxRows, first: int) -> bytes:

@@ -41,10 +41,10 @@ class Watched:
         return [*self.screen.history_text(), *self.screen.text()]
 
     def _held(self, depth: int) -> TmuxRows:
-        history, cursor = self._tmux.history_text(), self._tmux.cursor
-        history = history[max(0, len(history) - depth) :] if depth else []
+        kept, cursor = self._tmux.history_text()[-self._limit :], self._tmux.cursor
+        history = kept[-depth:] if depth else []
         snapshot = Snapshot(
-            COLUMNS, LINES, (), (), Cursor(cursor.x, cursor.y), history_total=self._tmux.history_total
+            COLUMNS, LINES, (), (), Cursor(cursor.x, cursor.y), history_total=len(kept)
         )  # fmt: skip
         rows = [row.encode() for row in (*history, *self._tmux.text())]
         return TmuxRows(snapshot, rows, [False] * len(rows), len(history), self._limit, len(history) + cursor.y)
@@ -74,11 +74,30 @@ def test_after_a_gap_in_which_no_row_left_the_next_is_restored() -> None:
     assert watched.shown() == [*(f"row {number}" for number in range(20)), ""]
 
 
-def test_a_history_that_has_lost_rows_is_not_asked_for_again_soon() -> None:
+def test_rows_that_left_are_found_in_a_history_that_has_lost_rows() -> None:
+    watched = Watched(limit=20)
+    watched.paints(numbers(0, 30))
+    watched.paints(numbers(30, 36), is_heard=False)
+    assert watched.recovers(0.0)
+    watched.paints(numbers(36, 38))
+    assert watched.shown() == [*(f"row {number}" for number in range(38)), ""]
+
+
+def test_rows_that_stand_in_two_places_are_not_restored() -> None:
+    watched = Watched(limit=20)
+    watched.paints("one\ntwo\nthree\n" * 5)
+    watched.paints("one\ntwo\nthree\n" * 5, is_heard=False)
+    before = watched.shown()
+    watched.recovers(0.0)
+    assert watched.shown() == before
+
+
+def test_a_history_without_the_known_rows_is_not_asked_for_again_soon() -> None:
     watched = Watched(limit=20)
     watched.paints(numbers(0, 10))
-    watched.paints(numbers(10, 40), is_heard=False)
+    watched.paints(numbers(10, 60), is_heard=False)
+    before = watched.shown()
     assert watched.recovers(0.0)
-    assert watched.shown()[-1] == "", "nothing is restored"
+    assert watched.shown() == before
     assert not watched.recovers(5.0)
     assert watched.recovers(100.0)
