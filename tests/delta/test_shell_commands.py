@@ -212,3 +212,40 @@ def test_what_a_command_printed_before_it_showed_the_alternate_screen_is_publish
     pane.prints("\x1b[?1049l[main f1e12a4] x\r\n" + f"{ASKS}$ ")
     pane.rests()
     assert pane.said() == ["[main d630460] x", " 1 file changed", "[main f1e12a4] x"]
+
+
+TO_THE_END_OF_THE_ROW = " \r\x1bM" + "\x1b[C" * 79 + "\x1b[K"
+"""What readline writes before the character that fills the row, at 80 columns."""
+COMMANDS = {width: "seq 3 #".ljust(width - len("$ "), "x") for width in (79, 80, 81, 82, 160, 161)}
+ECHOES = {
+    "79": (79, COMMANDS[79]),
+    "80": (80, COMMANDS[80] + TO_THE_END_OF_THE_ROW + "x"),
+    "81": (81, COMMANDS[81]),
+    "81, key by key": (81, f"{COMMANDS[81][:-1]} \rx"),
+    "82, key by key": (82, f"{COMMANDS[82][:-2]} \rxx"),
+    "160": (160, COMMANDS[160] + TO_THE_END_OF_THE_ROW + "x"),
+    "161, key by key": (161, f"{COMMANDS[161][:78]} \r{COMMANDS[161][78:-1]} \rx"),
+}
+"""What bash 5.2 writes for commands that end near the end of a row of 80 columns, prompt included (tmux 3.3a)."""
+
+
+@pytest.mark.requirement("ENG-03b")
+@pytest.mark.parametrize("rest", [None, 0.3])
+@pytest.mark.parametrize("name", ECHOES)
+def test_a_line_typed_first_after_the_attach_is_typed_wherever_its_output_was_cut(
+    name: str, rest: float | None
+) -> None:
+    """tmux 3.3a does not tell that bash asked for bracketed paste: only the withdrawal behind the line does."""
+    width, echo = ECHOES[name]
+    output = f"{echo}\r\n{WITHDRAWS}\r1\r\n2\r\n3\r\n{ASKS}$ ".encode()
+    for cut in range(len(output)):
+        pane = ScriptedPane(80, 24)
+        pane.begins(Snapshot(80, 24, (b"$ ", *[b""] * 23), (False,) * 24, Cursor(2, 0)))
+        pane.rests(0.5)
+        pane.prints(output[:cut])
+        if rest is not None:
+            pane.rests(rest)
+        pane.prints(output[cut:])
+        pane.ends()
+        said = [(event.origin, event.text) for event in pane.texts()]
+        assert said == [("typed", COMMANDS[width]), *(("program", line) for line in "123")], output[:cut][-12:]

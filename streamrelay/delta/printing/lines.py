@@ -163,7 +163,11 @@ class LineTracker:
         if self._unknown:
             self.seed(frame)
         self._overwritten.note(frame, edits=edits)
+        held: list[str] = []
         if edits and self._page is not None:
+            if self.habit == "unproven":
+                # An editor that withdraws was at work since before anybody watched: what is held may be its line.
+                held = self._take_page(self._page, frame, now, whole=whole, paints=paints) + self.release()
             self.trust()
         if self._page is None and not edits and (paints or self._goes_up(frame)):
             self._follow("paints" if paints else "repaints")
@@ -173,7 +177,7 @@ class LineTracker:
             if edits and frame.restarts and frame.restarts[-1].cleared:
                 # An editor that clears the screen prints its line again.
                 self._first_row, self._scrolled = frame.restarts[-1].total, []
-            lines = self._passed(frame, held=more or (edits and paints))
+            lines = held + self._passed(frame, held=more or (edits and paints))
             if lines:
                 self._above = None
                 if self._remembered:
