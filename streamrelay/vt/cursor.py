@@ -44,6 +44,8 @@ def tab(state: TerminalState) -> None:
 
 def linefeed(state: TerminalState) -> None:
     """Move down, scrolling at the bottom of the region."""
+    if state.grid.returns:
+        state.grid.line_feed(state.y)
     state.index(state.eraser)
 
 
@@ -56,7 +58,7 @@ def carriage_return(state: TerminalState) -> None:
 def new_line(state: TerminalState) -> None:
     """Carriage return and line feed."""
     state.x = 0
-    state.index(state.eraser)
+    linefeed(state)
 
 
 def shift(state: TerminalState, out: bool) -> None:

@@ -123,6 +123,8 @@ class Return(NamedTuple):
     """What the row read then."""
     first: int
     """The number of the first row of that line, as far as it was on the screen."""
+    is_written_over: bool = False
+    """Whether the program was seen to write over the row, whatever the row reads now."""
 
 
 # These two are made for every frame of every pane, and C makes them.

@@ -68,8 +68,23 @@ class Grid:
             first = y
             while first and self.lines[first - 1].wrapped:
                 first -= 1
-            row = self.history.total + y
-            self.returns.setdefault(row, Return(row, line.text, row - y + first))
+            row, text = self.history.total + y, line.text
+            noted = self.returns.get(row)
+            if noted is None:
+                self.returns[row] = Return(row, text, row - y + first)
+            elif noted.text != text:
+                self.returns[row] = noted._replace(is_written_over=True)
+
+    def line_feed(self, y: int) -> None:
+        """Note a line feed on screen line `y`: a carriage return behind which nothing was written is half of it."""
+        row = self.history.total + y
+        noted = self.returns.get(row)
+        if noted is None or noted.is_written_over:
+            return
+        if self.lines[y].text == noted.text:
+            del self.returns[row]
+        else:
+            self.returns[row] = noted._replace(is_written_over=True)
 
     def restart(self) -> None:
         """Note that the cursor moved up to the first row; repeated moves count once until a row is committed."""

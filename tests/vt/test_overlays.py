@@ -50,17 +50,24 @@ RETURNS = {
     "within a row": ("ab\rc", []),
     "in the second row of a line": ("abcdefg\rx", [Return(1, "fg", 0)]),
     "at the end of a line": ("abcdefg\r\n", []),
-    "twice": ("abcdefg\rx\ry", [Return(1, "fg", 0)]),
+    "twice": ("abcdefg\rx\ry", [Return(1, "fg", 0, is_written_over=True)]),
     "where nothing stands yet": ("abcde \rf", []),
     "on the other screen": ("\x1b[?1049habcdefg\rx", []),
+    "at the end of a line that is gone up to later": ("abcdefg\r\n\x1b[2dx", []),
+    "at the end of a line, with a colour between": ("abcdefg\r\x1b[m\n\x1b[2dx", []),
+    "before a line feed, and written over": ("abcdefg\rx\n", [Return(1, "fg", 0, is_written_over=True)]),
+    "written over with what stood there": ("abcdefg\rxy\rfg", [Return(1, "fg", 0, is_written_over=True)]),
     "where the row above left the screen": ("1\r\n2\r\nabcdefghijklmnopqr\rx", [Return(5, "pqr", 2)]),
 }
 
 
+@pytest.mark.requirement("ENG-03b")
+@pytest.mark.parametrize("read_size", [1, 100])
 @pytest.mark.parametrize("name", RETURNS)
-def test_returns(name: str) -> None:
+def test_returns(name: str, read_size: int) -> None:
     written, returns = RETURNS[name]
     screen = TmuxScreen(5, 4)
-    screen.feed(written.encode())
+    for start in range(0, len(written), read_size):
+        screen.feed(written[start : start + read_size].encode())
     assert list(screen.take().returns) == returns
     assert screen.take().returns == ()

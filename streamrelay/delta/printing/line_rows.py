@@ -56,11 +56,13 @@ class Overwritten:
             self._returns.clear()
             return
         for found in frame.returns:
-            self._returns.setdefault(found.row, found)
+            noted = self._returns.setdefault(found.row, found)
+            if found.is_written_over or found.text != noted.text:
+                self._replaced.update(range(noted.first, noted.row))
         committed = [*frame.committed] if self._returns else []
         first = frame.history_total - len(committed)
         cursor = frame.history_total + frame.cursor.y
-        for row, text, begin in [*self._returns.values()]:
+        for row, text, begin, _ in [*self._returns.values()]:
             on_screen = row - frame.history_total
             if on_screen < 0:
                 shown = committed[row - first].text if row >= first else text
