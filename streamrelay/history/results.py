@@ -6,6 +6,8 @@ from typing import Annotated
 import msgspec
 
 MAX_FOUND = 1000
+MAX_READ = 1000
+"""Events of one answer: a daemon holds them all in memory while it writes them."""
 MAX_OUTPUT = 2000
 """Characters of one `Output`."""
 LARGEST = 2**63 - 1

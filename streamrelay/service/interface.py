@@ -11,7 +11,7 @@ import msgspec
 from streamrelay.agents.stop_report import HookReport
 from streamrelay.council.events import CouncilEvent
 from streamrelay.events import AnyEvent
-from streamrelay.history.results import MAX_FOUND, History, Output, SearchHistory, Whole
+from streamrelay.history.results import MAX_FOUND, MAX_READ, History, Output, SearchHistory, Whole
 from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.pulse import Pulse
 from streamrelay.relay.rules import MAX_COUNT
@@ -190,7 +190,9 @@ class Service(Protocol):
         answer: GatheringTranscript = await self.call("gathering_transcript", gathering)
         return answer
 
-    async def read_since(self, seq: Whole, session: str = "", limit: Whole = 1000) -> list[AnyEvent]:
+    async def read_since(
+        self, seq: Whole, session: str = "", limit: Annotated[int, msgspec.Meta(ge=0, le=MAX_READ)] = MAX_READ
+    ) -> list[AnyEvent]:
         """Return the journaled events after a `seq`, oldest first, of all sessions or of one, running or ended."""
         answer: list[AnyEvent] = await self.call("read_since", seq, session, limit)
         return answer

@@ -184,6 +184,7 @@ def http(served: Served) -> httpx.AsyncClient:
         ("GET", "/v1/events?after=x", None, 400, "Expected `int"),
         ("GET", "/v1/journal?seq=99999999999999999999", None, 400, "`$.seq`"),
         ("GET", "/v1/journal?seq=0&limit=99999999999999999999", None, 400, "`$.limit`"),
+        ("GET", "/v1/journal?seq=0&limit=1001", None, 400, "`$.limit`"),
         ("GET", "/v1/events?after=-99999999999999999999", None, 400, "`$.after`"),
         ("POST", "/v1/links", b'{"a": "%1", "b": "%2", "policy": {"per_minute": -1}}', 400, "`$.policy.per_minute`"),
         ("POST", "/v1/links", b'{"a": "%1", "b": "%2", "policy": {"budget": 1000000001}}', 400, "`$.policy.budget`"),

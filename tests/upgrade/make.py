@@ -113,7 +113,12 @@ class Calls:
 
     def events(self, kind: str) -> Sequence[Mapping[str, Any]]:
         """Return the journal's events of a kind."""
-        return [event for event in self.get("journal", seq=0, limit=100_000) if event["event"] == kind]
+        found: list[Mapping[str, Any]] = []
+        place = 0
+        while page := self.get("journal", seq=place):
+            place = page[-1]["seq"]
+            found += [event for event in page if event["event"] == kind]
+        return found
 
     def said(self, pane: str) -> int:
         """Return how many answers of a pane are journaled."""

@@ -7,7 +7,7 @@ import msgspec
 
 from streamrelay.errors import TargetNotFound
 from streamrelay.events import AnyEvent
-from streamrelay.history.results import MAX_FOUND, History, Output, SearchHistory, Whole
+from streamrelay.history.results import MAX_FOUND, MAX_READ, History, Output, SearchHistory, Whole
 from streamrelay.pulse import Pulse
 from streamrelay.service import pulse as taking
 from streamrelay.service.api import TakePulse
@@ -16,7 +16,12 @@ from streamrelay.service.parts import ServiceParts
 
 
 @call("GET", "/journal")
-async def read_since(parts: ServiceParts, seq: Whole, session: str = "", limit: Whole = 1000) -> list[AnyEvent]:
+async def read_since(
+    parts: ServiceParts,
+    seq: Whole,
+    session: str = "",
+    limit: Annotated[int, msgspec.Meta(ge=0, le=MAX_READ)] = MAX_READ,
+) -> list[AnyEvent]:
     """Return the journaled events after a `seq`, oldest first, of all sessions or of one, running or ended."""
     place = await parts.core.place(session) if session else None
     return await parts.core.journal.since(seq, limit=limit, place=place)
