@@ -6,12 +6,14 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from streamrelay import errors
@@ -23,6 +25,15 @@ OLDEST: Final = (3, 2)
 IDENTIFICATION_FIXED: Final = (3, 8)
 """The first version whose server cannot crash while a control client identifies itself (`identification`)."""
 _FORMAT: Final = "#{version}\t#{pid}\t#{socket_path}"
+_EXHAUSTED: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        errno.EMFILE: "allow more open files, and start again: ulimit -n 4096",
+        errno.ENFILE: "close other programs: this machine has too many open files",
+        errno.ENOMEM: "close other programs: this machine has no memory left",
+        errno.EAGAIN: "allow more processes, and start again: ulimit -u",
+    }
+)
+"""Hints where the binary is there, but a program cannot be started, by the error's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +224,11 @@ def exit_words(stream: bytes) -> str:
 
 def missing(binary: str, error: OSError) -> errors.TmuxMissing:
     """Return the error for a binary that cannot be run."""
-    return errors.TmuxMissing(f"cannot run {binary}: {error.strerror or error}", data={"binary": binary})
+    return errors.TmuxMissing(
+        f"cannot run {binary}: {error.strerror or error}",
+        hint=_EXHAUSTED.get(error.errno or 0),
+        data={"binary": binary},
+    )
 
 
 def refusal(words: str, *, command: Sequence[str]) -> errors.StreamrelayError:

@@ -129,8 +129,9 @@ async def test_asking_never_starts_a_server(private_tmux: PrivateTmux, tmux: Tmu
 
 @pytest.mark.parametrize("binary", ["no-such-tmux", "/dev/null", "/"])
 async def test_a_binary_that_cannot_be_run(binary: str) -> None:
-    with pytest.raises(TmuxMissing, match=binary):
+    with pytest.raises(TmuxMissing, match=binary) as raised:
         await Tmux(binary).probe()
+    assert raised.value.hint == TmuxMissing.default_hint
     with pytest.raises(TmuxMissing):
         await Tmux(binary).client_version()
 
@@ -174,6 +175,7 @@ async def test_a_server_that_is_stopped_is_given_up_in_time(private_tmux):
 async def test_a_command_for_which_no_descriptor_is_left_is_an_error_of_tmux(private_tmux: PrivateTmux) -> None:
     private_tmux.new_session("work", ["cat"])
     tmux = Tmux(private_tmux.binary, socket_path=private_tmux.socket_path)
-    with no_more_descriptors(), pytest.raises(TmuxMissing, match="Too many open files"):
+    with no_more_descriptors(), pytest.raises(TmuxMissing, match="Too many open files") as raised:
         await tmux.run("list-sessions")
+    assert raised.value.hint == "allow more open files, and start again: ulimit -n 4096"
     assert (await tmux.run("list-sessions", "-F", "#{session_name}")).split() == ["work"]
