@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, Self
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -108,8 +109,10 @@ class Core:
         self._texts = texts
         self._notify = notify
         self._notifier: Notifier | None = None
-        self._admitting: dict[str, asyncio.Lock] = {}
+        self._admitting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Locks by pane; one exists as long as a call holds it or waits for it."""
         self._last_receipts: dict[str, float] = {}
+        """Monotonic times by observed pane; the sweep forgets those of other panes."""
         self._entered = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -292,6 +295,8 @@ class Core:
                     # The disk may be full for a while: this pane stays observed, and the next sweep tries again.
                     if (problem := f"cannot stop observing pane {pane}: {error.message}") not in self.problems:
                         self.problems.append(problem)
+            observed = set(self.runner.panes)
+            self._last_receipts = {pane: at for pane, at in self._last_receipts.items() if pane in observed}
 
     async def _look_after(self, pane: str) -> None:
         """Stop observing a pane that nothing needs, or begin a new log if its log is too long."""

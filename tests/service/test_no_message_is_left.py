@@ -66,6 +66,10 @@ async def test_who_came_back_and_is_not_needed_is_let_go(stage: Stage) -> None:
     async with stage.service() as service:
         assert bob in service._core.runner.panes
         await until_let_go(service, bob)
+        await wait_until_async(
+            lambda: not service._core._last_receipts, PATIENCE, "the time of its receipt to be forgotten"
+        )
+        assert not service._core._admitting
 
 
 @pytest.mark.usefixtures("swept")
