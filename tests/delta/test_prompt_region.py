@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.printing.prompt_region import MAX_ROWS, PATIENCE
-from streamrelay.events import TurnEnded
+from streamrelay.events import TurnEnded, TurnStarted
 from streamrelay.testing.scripted_pane import ScriptedPane
 from streamrelay.vt.engine import Cursor, Snapshot
 
@@ -55,6 +55,95 @@ def test_rows_between_an_ended_line_and_the_editor_are_prompt(prompt: str, read_
         pane.rests(1)
     pane.ends()
     assert pane.said() == ["a", "b", "no line feed"]
+
+
+FISH_ENDED = f"\x1b[2m⏎\x1b[m\x0f{' ' * 79}\r⏎ \r\x1b[K"
+
+
+def fish_pane(columns: int = 80) -> ScriptedPane:
+    """A fish whose editor is known: one command has run."""
+    pane = ScriptedPane(columns)
+    pane.prints(f"{FISH_ENDED}{ON}me ~# \x1b[K")
+    pane.rests()
+    pane.prints("true")
+    pane.rests(0.1)
+    pane.prints(f"\r\n{OFF}{FISH_ENDED}{ON}me ~# \x1b[K")
+    pane.rests(1)
+    return pane
+
+
+def fish_runs(pane: ScriptedPane, command: str, output: str) -> None:
+    pane.prints(command)
+    pane.rests(0.1)
+    pane.prints(f"\r\n{OFF}{output}{FISH_ENDED}{ON}me ~# \x1b[K")
+    pane.rests(1)
+
+
+@pytest.mark.requirement("DEL-01", "DEL-02a")
+@pytest.mark.parametrize("read_size", [None, 1, 7])
+def test_what_fish_says_of_a_mistake_is_output_and_what_it_shows_again_is_not_typed_twice(
+    read_size: int | None,
+) -> None:
+    pane = fish_pane()
+    pane.prints("echo a)")
+    pane.rests(0.1)
+    wrong = "\r\nfish: Unexpected ')' for unopened parenthesis\r\necho a)\r\n      ^\r\n"
+    pane.prints(f"{wrong}{FISH_ENDED}me ~# echo a)\x1b[K", read_size=read_size)
+    pane.rests(1)
+    pane.prints("\x08\x1b[K")
+    pane.rests(0.1)
+    fish_runs(pane, "", "a\r\n")
+    pane.ends()
+    assert pane.said() == ["fish: Unexpected ')' for unopened parenthesis", "echo a)", "      ^", "a"]
+    assert pane.said("typed") == ["true", "echo a"]
+
+
+@pytest.mark.requirement("DEL-02a", "DEL-04a")
+def test_what_fish_says_of_a_mistake_in_a_message_answers_it() -> None:
+    pane = fish_pane()
+    message = pane.pastes("echo a)")
+    pane.prints("echo a)")
+    pane.rests(0.1)
+    pane.submits(message)
+    wrong = "\r\nfish: Unexpected ')' for unopened parenthesis\r\necho a)\r\n      ^\r\n"
+    pane.prints(f"{wrong}{FISH_ENDED}me ~# echo a)\x1b[K")
+    pane.rests(2)
+    assert pane.said("injected") == ["echo a)"]
+    answer = [event for event in pane.texts() if event.origin == "program"]
+    assert [event.text for event in answer] == ["fish: Unexpected ')' for unopened parenthesis", "echo a)", "      ^"]
+    began = [event for event in pane.events if isinstance(event, TurnStarted) and event.message_id == message]
+    assert [event.turn for event in began] == [answer[0].turn]
+
+
+@pytest.mark.requirement("DEL-01", "DEL-02a")
+@pytest.mark.parametrize("read_size", [None, 1, 7])
+@pytest.mark.parametrize("rows", [["echo (ls"], ["for i in 1 2", "          echo $i"]])
+def test_a_command_that_is_cancelled_in_fish_is_typed(rows: list[str], read_size: int | None) -> None:
+    pane = fish_pane()
+    shown = "\r\n".join(rows) + "\r\n" + " " * 10
+    pane.prints(shown, read_size=read_size)
+    pane.rests(1)
+    pane.prints(f"\x1b[7m^C\x1b[m\r\n{FISH_ENDED}me ~# \x1b[K", read_size=read_size)
+    pane.rests(1)
+    fish_runs(pane, "echo fine", "fine\r\n")
+    pane.ends()
+    assert pane.said() == ["fine"]
+    assert pane.said("typed") == ["true", "\n".join([*rows, " " * 10 + "^C"]), "echo fine"]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("wait", [0.5, PATIENCE + 1])
+def test_a_command_that_is_cancelled_first_of_all_swallows_no_output(wait: float) -> None:
+    """tmux 3.3a does not say that fish asked for bracketed paste before the watching began."""
+    pane = ScriptedPane()
+    pane.begins(Snapshot(80, 24, (b"me ~# ", *[b""] * 23), (False,) * 24, Cursor(6, 0)))
+    pane.prints("echo (ls\r\n          ")
+    pane.rests(1)
+    pane.prints(f"\x1b[7m^C\x1b[m\r\n{FISH_ENDED}me ~# \x1b[K")
+    pane.rests(wait)
+    fish_runs(pane, "echo fine", "fine\r\n")
+    pane.ends()
+    assert "fine" in pane.said()
 
 
 def test_blanks_that_end_no_line_are_output() -> None:

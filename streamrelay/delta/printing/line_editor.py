@@ -177,6 +177,18 @@ class LineEditor:
         self._forget_lines()
         return printed
 
+    def begin_prompt(self, indent: str) -> tuple[list[str], list[str]]:
+        """Note that the shell begins another prompt and has withdrawn nothing (fish).
+
+        Returns the rows that were edited, the first with its prompt and those below behind the `indent`, and what was
+        printed below them: of what was typed, or by another program.
+        """
+        printed = self.take_printed()
+        rows = self.lines
+        count = next((y for y, row in enumerate(rows) if y and not row.startswith(indent)), len(rows))
+        self.begin("")
+        return rows[:count], [*printed, *rows[count:]]
+
     def has_passed(self, *, paints: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.
 

@@ -96,11 +96,16 @@ class Printing:
 
     @property
     def may_have_read(self) -> bool:
-        """Whether a line editor may have been at work since before anybody watched, unknown to tmux."""
-        return self._is_attached and not self._mode.asks_for_paste and not self._mode.is_running
+        """Whether a line editor may have been at work since before anybody watched, unknown to tmux.
+
+        It has shown its first line since, or its shell another prompt.
+        """
+        is_at_work = self._is_attached or self.region.phase == "prompt"
+        return is_at_work and not self._mode.asks_for_paste and not self._mode.is_running
 
     def read_since_attach(self) -> None:
         """A line editor withdraws that was at work since before anybody watched."""
+        self._confirm_prompt()
         self.editor.begin(None)
         self.attribution.learn_what_stood_there()
 
@@ -278,6 +283,8 @@ class Printing:
     def shell_returned(self, mark: str = "", end: str = "") -> None:
         """What ran is over, as a mark of the shell's tells, or `end`, with which it ends an unfinished line."""
         if self.editor.is_open:
+            if end and self.editor.lines:
+                self._prompt_again(self.editor.lines[0])
             return
         self._release()
         self.say(self.region.begin(self._builder.now, mark))
@@ -285,6 +292,18 @@ class Printing:
         if unfinished.strip() and not self.attribution.is_at_prompt:
             self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
         self.attribution.publish_open_line(self._lines.open_head())
+
+    def _prompt_again(self, first: str) -> None:
+        """The shell prints its prompt anew below what was typed, whose `first` row has a prompt: it is no command.
+
+        It was cancelled, or the shell says what is wrong with it and shows it again to be mended.
+        """
+        typed = self.attribution.prompts.behind(first) or ""
+        rows, printed = self.editor.begin_prompt(" " * cells_of(first.removesuffix(typed)))
+        is_cancelled = bool(rows) and rows[-1].endswith("^C")
+        self._say_read([typed, *rows[1:]], "\n".join(rows), is_typed=is_cancelled)
+        self.attribution.publish_open_line(self._lines.open_head())
+        self.say(printed)
 
     def editor_repaints(self) -> None:
         """A line editor that has withdrawn has erased what it showed, and paints it for the last time."""
@@ -577,13 +596,17 @@ class Printing:
         prompts = self.attribution.prompts
         content = self._without_right_prompt(content)
         rows = [row if (text := prompts.behind(row)) is None else text for row in content.split("\n")]
+        self._submitted = rows[-1]
+        self._say_read(rows, content, is_typed=True)
+
+    def _say_read(self, rows: Sequence[str], content: str, *, is_typed: bool) -> None:
+        """Say rows that a line editor has read, which showed `content`; only a message unless they were typed."""
         self.submitted_message = message_id = self.attribution.ledger.in_composer("\n".join(rows))
         typed = "\n".join(rows).strip()
-        self._submitted = rows[-1]
         self.attribution.submitted()
         if message_id is not None:
             self._builder.say_piece(Piece(typed, "injected", message_id, "line_editor"), content)
-        elif typed:
+        elif typed and is_typed:
             self._builder.next_turn(None, at_prompt=True)
             self._builder.say_piece(Piece(typed, "typed", rule="line_editor"), content)
         else:

@@ -18,6 +18,9 @@ Two witnesses tell where a command's output ends, although nothing in the text d
 | repaint | a row passes that ends in what was submitted | output | are the prompt, painted for the last time |
 | repaint | the shell reads, or `PATIENCE` is over | output | are output after all |
 
+Where an editor is open the end of a line begins its prompt anew: what was typed was cancelled, or is no command (fish).
+An editor that withdraws in `prompt`, and was never seen to ask, asked before the watching began.
+
 So a program that prints such marks itself only delays its text, unless it waits behind a B as a shell does.
 """
 
