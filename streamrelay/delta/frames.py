@@ -119,6 +119,8 @@ class FrameCutter:
         """Whether the program has hidden the cursor."""
         self.ends_snapshots = False
         """Whether the program says where a snapshot ends: it has ended a synchronized update on this screen."""
+        self._only_printed = True
+        """Whether the program has only printed since the last frame was taken."""
         self._updates = False
         """Whether a synchronized update has begun and not ended."""
         self._update_began: float | None = None
@@ -211,6 +213,7 @@ class FrameCutter:
                         start = before
                     self._stretch_began = before
                 self.linear, self.moved = False, True
+                self._only_printed = False
                 self._last_move = after
                 if landmark[0] in _WIPES:
                     self.at_landmark, self.at_wipe = False, True
@@ -247,6 +250,7 @@ class FrameCutter:
                     self.is_left = False
                     start = before
                 self._stretch_began = before
+                self._only_printed = False
             if moves:
                 self.linear, self.moved = False, True
                 self._last_move = after
@@ -327,6 +331,11 @@ class FrameCutter:
         if self._update_began is None:
             self._update_began = last_output
         return max(last_output + SETTLE, self._update_began + MAX_UPDATE)
+
+    def note_frame(self) -> bool:
+        """Note that a frame is taken; return whether the program has only printed since the last one."""
+        only_printed, self._only_printed = self._only_printed, self.linear
+        return only_printed
 
     def begin(self, *, hidden: bool) -> None:
         """Begin on a screen whose cursor the program has `hidden`, or not."""

@@ -489,6 +489,7 @@ class DeltaStream:
     def _take_frame(self, *, whole: bool, stands: bool) -> Frame:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
+        only_printed = self._cutter.note_frame()
         if whole:
             self.unseen_since = None
         withdrawn = any(event.kind == "bracketed_paste_off" for event in frame.events)
@@ -501,7 +502,8 @@ class DeltaStream:
         else:
             paints = self._cutter.painting and not self._mode.is_followed
             more = self._cutter.more and not self._cutter.at_landmark
-            self._printing.take(frame, whole=whole, paints=paints, more=more, hides=self._cutter.hidden)
+            hides = self._cutter.hidden
+            self._printing.take(frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed)
             self._turns.be_patient(self._printing.patience)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:

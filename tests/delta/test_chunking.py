@@ -89,6 +89,8 @@ def test_any_chunking_of_linear_output_gives_the_same_events(script: list[Step],
 @example([b"aaa\r\n\x1b[Hxxxxxxxxxxxxxxx"], Screen(2, 3), 1)
 @example([b"x", 2.0, b"\r\n\x1b[1;5rab", 2.0, b"z\r\n"], Screen(2, 2), 1)
 @example(["xxxxxxxxxxxxxxxxxxa日aaaa\x1b[Aa\u0301".encode()], Screen(5, 2), 1)
+@example([b"\r\n", 2.0, b"\x1b[A", 0.02, b"aaa"], Screen(2, 2), 1)
+@example([b"\x1b[2Ba\x1b[A", 2.0, b"\x1b[A"], Screen(2, 2), 1)
 @example(["\x1b[Aa日\r\n\x1b[2da".encode()], Screen(2, 3), 1)
 @example(["a日\rx\r日\r\n".encode()], Screen(2, 3), 1)
 def test_any_chunking_of_any_output_gives_the_same_events(script: list[Step], screen: Screen, size: int) -> None:

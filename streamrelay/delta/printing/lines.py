@@ -149,13 +149,14 @@ class LineTracker:
 
     def take(
         self, frame: Frame, now: float, *, whole: bool = True, paints: bool = False, edits: bool = False,
-        more: bool = False,
+        more: bool = False, only_printed: bool = False,
     ) -> list[str]:  # fmt: skip
         """Return the lines that a frame makes final, in order; of a program that is not plain, with blanks at the end.
 
         The screen is `whole` at a rest or a landmark: what it shows then is meant. The program `paints` while its
         cursor is hidden, and `edits` while a line editor may be at work, which rewrites its own rows. With `more` of
         the same read to come, what is still on the screen can wait: looking at all of it would take half of the time.
+        A program that has `only_printed` since the last frame has not gone up, wherever its cursor stands.
         """
         self._frame = frame
         if frame.alternate:
@@ -167,12 +168,13 @@ class LineTracker:
         if edits and self._page is not None:
             if self.habit == "unproven":
                 # An editor that withdraws was at work since before anybody watched: what is held may be its line.
-                held = self._take_page(self._page, frame, now, whole=whole, paints=paints) + self.release()
+                held = self._take_page(self._page, frame, now, whole=whole, paints=paints, only_printed=only_printed)
+                held += self.release()
             self.trust()
         if self._page is None and not edits and (paints or self._goes_up(frame)):
             self._follow("paints" if paints else "repaints")
         if self._page is not None:
-            lines = self._take_page(self._page, frame, now, whole=whole, paints=paints)
+            lines = self._take_page(self._page, frame, now, whole=whole, paints=paints, only_printed=only_printed)
         else:
             if edits and frame.restarts and frame.restarts[-1].cleared:
                 # An editor that clears the screen prints its line again.
@@ -298,7 +300,9 @@ class LineTracker:
         self._region = 0
         self.habit, self.due, self._touches = habit, None, None
 
-    def _take_page(self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool) -> list[str]:
+    def _take_page(
+        self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool, only_printed: bool
+    ) -> list[str]:
         total = frame.history_total
         first = total - len(frame.committed)
         committed = self._overwritten.clean(first, frame.committed)
@@ -320,7 +324,7 @@ class LineTracker:
             start = max(stop, restart.total - first)
         self._gone += committed[start:]
         self._note_cursor(frame)
-        top = self._went_up_to(frame)
+        top = None if only_printed else self._went_up_to(frame)
         if top is not None:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
             # Clearing the page rewrites no line: a watch mode begins its next run, whose lines are output of their own.
@@ -335,7 +339,7 @@ class LineTracker:
             return lines + self.release()
         elif (self.habit == "paints" and whole) or (self.habit == "unproven" and top is not None):
             self.habit = "repaints"
-        if top is not None or (self.habit == "repaints" and self._touches is None):
+        if top is not None or (whole and self.habit == "repaints" and self._touches is None):
             self._touches = (self._touches[0] if self._touches else now, now)
         if whole or len(self._gone) > MAX_WAITING:
             lines += self._say_gone(page, with_screen=True)
@@ -394,14 +398,11 @@ class LineTracker:
         """Return the highest row above `_lowest` that this frame shows the program to have gone up to."""
         rows = [restart.total for restart in frame.restarts]
         total = frame.history_total
-        is_above = total + frame.cursor.y < self._lowest
-        # The open line may begin above the lowest row and go on in it, where the terminal wrapped it.
-        stop = self._lowest if is_above else min(self._lowest, self._first_row)
         laid_over = {1 << overlay.row - total for overlay in frame.overlays if overlay.row >= total}
-        dirty = frame.dirty & ~sum(laid_over) & ((1 << max(0, stop - total)) - 1)
+        dirty = frame.dirty & ~sum(laid_over) & ((1 << max(0, self._lowest - total)) - 1)
         if dirty:
             rows.append(total + (dirty & -dirty).bit_length() - 1)
-        if is_above:
+        if total + frame.cursor.y < self._lowest:
             rows.append(self._first_row)
         return min(rows, default=None)
 

@@ -164,7 +164,9 @@ class Printing:
         """Where the cursor is."""
         return self._lines.cursor
 
-    def take(self, frame: Frame, *, whole: bool, paints: bool, more: bool, hides: bool = False) -> None:
+    def take(
+        self, frame: Frame, *, whole: bool, paints: bool, more: bool, hides: bool = False, only_printed: bool = False
+    ) -> None:
         """Say what a frame makes final; see `LineTracker.take`.
 
         A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
@@ -174,7 +176,15 @@ class Printing:
         habit = self._lines.habit
         if edits and frame.restarts and frame.restarts[-1].cleared:
             self.editor.begin_anew()
-        lines = self._lines.take(frame, self._builder.now, whole=whole, paints=paints, edits=edits, more=more)
+        lines = self._lines.take(
+            frame,
+            self._builder.now,
+            whole=whole,
+            paints=paints,
+            edits=edits,
+            more=more,
+            only_printed=only_printed,
+        )
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
             lines += self._lines.release()
