@@ -132,6 +132,32 @@ def test_a_command_that_is_cancelled_in_fish_is_typed(rows: list[str], read_size
 
 
 @pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("pause", [0.0, 0.05, 0.5])
+def test_a_prompt_of_two_rows_that_fish_takes_time_to_make_is_no_output(pause: float) -> None:
+    """It asks for bracketed paste first: a prompt that asks a version control system comes later."""
+    pane = fish_pane()
+    prompt = "\x1b[K\r\n~ main\x1b[K\r\n❯ \x1b[K\r\x1b[75C12:00\r\x1b[2C"
+    for command, output in (("echo one", "one\r\n"), ("true", ""), ("echo two", "two\r\n")):
+        pane.prints(command)
+        pane.rests(0.1)
+        pane.prints(f"\r\n{OFF}{output}{FISH_ENDED}{ON}")
+        pane.rests(pause)
+        pane.prints(prompt)
+        pane.rests(1)
+    pane.prints("for i in 1 2\r\x1b[75C12:00\r\r\n")
+    pane.rests(0.05)
+    pane.prints("      ")
+    pane.rests(1)
+    pane.prints(f"\x1b[7m^C\x1b[m\r\n{FISH_ENDED}")
+    pane.rests(pause)
+    pane.prints(prompt)
+    pane.rests(1)
+    pane.ends()
+    assert pane.said() == ["one", "two"]
+    assert pane.said("typed") == ["true", "echo one", "true", "echo two", "for i in 1 2\n      ^C"]
+
+
+@pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("wait", [0.5, PATIENCE + 1])
 def test_a_command_that_is_cancelled_first_of_all_swallows_no_output(wait: float) -> None:
     """tmux 3.3a does not say that fish asked for bracketed paste before the watching began."""

@@ -39,6 +39,8 @@ class LineEditor:
         """Those that passed before: the rows of the prompt above the one that is edited, if this is an editor."""
         self.due: float | None = None
         """When lines that passed count as printed by another program (stream time)."""
+        self.awaits_prompt = False
+        """Whether the shell is still to print its prompt."""
         self._mode = mode
         self._begun_on: str | None = None
         self._left = ""
@@ -54,14 +56,15 @@ class LineEditor:
         """Whether what passes now is to be taken for an editor's."""
         return self._mode.reads_line
 
-    def begin(self, open_head: str | None) -> None:
+    def begin(self, open_head: str | None, *, awaits_prompt: bool = False) -> None:
         """Note that bracketed paste was enabled while the open line read `open_head`, which is not a known prompt.
 
-        It is None if the line is not known.
+        It is None if the line is not known. A shell that asks first `awaits_prompt`: it prints one when it is made.
         """
         self.begin_anew()
         self.entered = self.offers_choices = False
         self._begun_on = open_head
+        self.awaits_prompt = awaits_prompt
         self._left = ""
 
     def begin_anew(self) -> None:
@@ -82,6 +85,9 @@ class LineEditor:
         nothing was printed after the request, the text is the prompt itself (zle prints it first). Lines that have
         passed by then are the first rows of the prompt, if there is one, and output can stand left of the first.
         """
+        self.awaits_prompt = self.awaits_prompt and not open_head.strip()
+        if self.awaits_prompt:
+            return None
         before, self._begun_on = self._begun_on, None
         if before is None:
             return None
@@ -127,14 +133,17 @@ class LineEditor:
         """The first line that passed, up to the cursor, at the last rest before that."""
         return self._heads.get(0, self.lines[0] if self.lines else "")
 
-    def rest(self, open_head: str, now: float, *, prompt: str, may_be_printed: bool) -> None:
+    def rest(self, open_head: str, now: float, *, prompt: str, may_be_printed: bool, is_indented: bool = False) -> None:
         """Note how the open line reads up to the cursor as the screen rests.
 
+        Where the cursor `is_indented` on an empty row, the editor has gone on with the row above.
         What passed since the last rest `may_be_printed` by another program. The `prompt` is how the first line begins,
         where the screen did not rest before that passed.
         """
         self._heads.setdefault(0, prompt)
         first, passed = self._looked, len(self.lines)
+        if is_indented:
+            self._printed, self.due = 0, None
         if may_be_printed and self._printed == first < passed and self._is_printed_over(first):
             self._printed = passed
             self.due = now + PATIENCE if self.due is None else self.due
@@ -183,11 +192,19 @@ class LineEditor:
         Returns the rows that were edited, the first with its prompt and those below behind the `indent`, and what was
         printed below them: of what was typed, or by another program.
         """
-        printed = self.take_printed()
-        rows = self.lines
-        count = next((y for y, row in enumerate(rows) if y and not row.startswith(indent)), len(rows))
-        self.begin("")
-        return rows[:count], [*printed, *rows[count:]]
+        if self.is_cancelled:
+            edited, printed = self.lines, []
+        else:
+            printed, rows = self.take_printed(), self.lines
+            count = next((y for y, row in enumerate(rows) if y and not row.startswith(indent)), len(rows))
+            edited, printed = rows[:count], [*printed, *rows[count:]]
+        self.begin("", awaits_prompt=True)
+        return edited, printed
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether what was typed was given up: Ctrl-C is shown behind it."""
+        return bool(self.lines) and self.lines[-1].endswith("^C")
 
     def has_passed(self, *, paints: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.

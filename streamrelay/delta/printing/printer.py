@@ -308,9 +308,10 @@ class Printing:
 
         It was cancelled, or the shell says what is wrong with it and shows it again to be mended.
         """
+        first = self._without_right_prompt(first)
         typed = self.attribution.prompts.behind(first) or ""
+        is_cancelled = self.editor.is_cancelled
         rows, printed = self.editor.begin_prompt(" " * cells_of(first.removesuffix(typed)))
-        is_cancelled = bool(rows) and rows[-1].endswith("^C")
         self._say_read([typed, *rows[1:]], "\n".join(rows), is_typed=is_cancelled)
         self.attribution.publish_open_line(self._lines.open_head())
         self.say(printed)
@@ -403,7 +404,8 @@ class Printing:
             self.say(self.region.release())
         self._switches += 1
         head = "" if self.open_head in self.attribution.prompts else self.open_head
-        self.editor.begin(None if self._is_flooded else head)
+        awaits_prompt = is_shell and not self.open_head.strip()
+        self.editor.begin(None if self._is_flooded else head, awaits_prompt=awaits_prompt)
         return is_shell
 
     def settle(self, *, hides: bool = False) -> bool:
@@ -435,7 +437,7 @@ class Printing:
         self._switches = 0
         self._learn_prompt(self.editor.settle(self.open_head))
         editor, head = self.editor, self.open_head
-        if not self._mode.is_line_editor_known:
+        if editor.awaits_prompt or not self._mode.is_line_editor_known:
             return
         behind = self.attribution.prompts.behind
         is_awaited = editor.entered or bool(self.attribution.ledger)
@@ -444,7 +446,8 @@ class Printing:
         may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self._shows_paste)
         first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
-        editor.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed)
+        is_indented = not head.strip() and self.cursor.x > 0
+        editor.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed, is_indented=is_indented)
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
