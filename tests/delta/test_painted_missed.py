@@ -75,6 +75,18 @@ def test_an_unwatched_answer_ends_for_certain_when_the_title_signals_idle(look: 
 
 @pytest.mark.requirement("DEL-04c")
 @pytest.mark.parametrize("look", TITLED, ids=name)
+def test_an_answer_is_read_also_if_the_screen_was_being_painted_when_the_stream_was_detached(look: UiStyle) -> None:
+    talk = begun(look)
+    program = talk.program
+    talk.paints(b"\x1b[2J\x1b[H")
+    talk.misses(program.repaints(), program.submits(), program.works(), program.says("one"), program.rests())
+    talk.pane.rests(0.5)
+    assert talk.heard()[2:] == [("injected", "first"), ("program", "one")]
+    assert len(talk.ends()) == 2
+
+
+@pytest.mark.requirement("DEL-04c")
+@pytest.mark.parametrize("look", TITLED, ids=name)
 def test_a_message_that_is_not_answered_yet_is_waited_for(look: UiStyle) -> None:
     talk = begun(look)
     talk.misses()

@@ -133,6 +133,7 @@ class Conversation:
         self._cursor = frame.cursor.y
         self._forgot = self._document.restart(frame, keep=keep) and answering
         self.rows = [row.text for row in self._document.screen]
+        self.in_repaint = self.proved and not self._composer.is_shown
         if not answering:
             self.settle_down()
 
