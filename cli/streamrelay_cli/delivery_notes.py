@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import PaneTaken, StreamrelayError
 from streamrelay.events import Event, NeedsHuman, Receipt
 from streamrelay.panes.tasks import until_first
 from streamrelay.service.api import Delivery
@@ -77,6 +77,12 @@ class DeliveryNotes:
         elif isinstance(event, NeedsHuman):
             self._pane = event.pane
             self._held.put_nowait("needs_human")
+
+    def say_who_types(self, taken: PaneTaken) -> None:
+        """Print which other sender the message waits for."""
+        self._output.note(
+            f"waiting: a sender (pid {taken.data['pid']}) types into {taken.data['pane']}; Ctrl-C stops the waiting"
+        )
 
     async def beside(self, delivering: Coroutine[Any, Any, Result]) -> Result:
         """Run the delivery, and print meanwhile why the message waits."""

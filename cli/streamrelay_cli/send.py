@@ -9,7 +9,7 @@ import typer
 
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.sending import SentMessage, open_outbox, send
-from streamrelay.errors import DeliveryTimeout, UsageError
+from streamrelay.errors import DeliveryTimeout, PaneTaken, UsageError
 from streamrelay.events import Event
 from streamrelay.service.api import SendMessage
 from streamrelay.service.delivery_following import send_through
@@ -169,8 +169,13 @@ def send_command(
                             ),
                             allow_shell=allow_shell,
                             outbox=outbox,
+                            waits=notes.say_who_types,
                         )
                     )
+                except PaneTaken as error:
+                    if error.data["holder"] == "daemon" and no_daemon:
+                        error.hint = f"let the daemon type it, without --no-daemon; or {error.hint}"
+                    raise
                 except asyncio.CancelledError:
                     notes.say_what_became_of_it()
                     raise

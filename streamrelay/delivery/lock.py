@@ -40,6 +40,8 @@ _WRITERS: Mapping[WriterKind, tuple[str, str]] = MappingProxyType(
     }
 )
 """What an error calls a writer, and how the user ends it."""
+BRIEF_WRITERS: frozenset[WriterKind] = frozenset({"send", "cancel"})
+"""The writers that are done with one message; the others hold a pane for as long as they run."""
 _HOLDER = re.compile(rf"(?P<kind>{'|'.join(_WRITERS)}) (?P<pid>[1-9][0-9]{{0,9}})\n".encode())
 _MAX_HOLDER_BYTES = 64
 
@@ -54,7 +56,7 @@ def only_writer(server: ServerInfo, pane: str, kind: WriterKind) -> Iterator[Non
     """Hold the writer lock of `pane` while the context is open, as a writer of that kind.
 
     Raises PaneTaken while another writer holds it; `data` has its `holder` (a WriterKind) and `pid`, both None if the
-    lock file does not name it.
+    lock file does not name a running process.
     """
     path = make_runtime_folder() / f"{file_prefix(server)}-{pane}.lock"
     try:
@@ -102,7 +104,10 @@ def _read_holder(path: Path) -> _Holder | None:
         return None
     finally:
         os.close(descriptor)
-    return named and _Holder(cast("WriterKind", named["kind"].decode()), int(named["pid"]))
+    if named is None or not is_running(int(named["pid"])):
+        # A killed holder left its name, and the process that has the lock now is about to write its own.
+        return None
+    return _Holder(cast("WriterKind", named["kind"].decode()), int(named["pid"]))
 
 
 def find_free_locks(server: ServerInfo | None) -> list[Path]:

@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from streamrelay.delivery.lock import only_writer
+from streamrelay.delivery.lock import BRIEF_WRITERS, only_writer
 from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.spool import forget_old
@@ -33,6 +33,8 @@ WAIT_TIMEOUT = 600.0
 """Seconds for which a command waits for an answer, unless it is told otherwise."""
 GIVE_UP_TIMEOUT = 3.0
 """Seconds in which a message that is given up is cancelled, or, where it is pasted, gets its Enter."""
+SENDER_NOTE = 1.0
+"""Seconds for which another sender is waited for without a note, and a writer that the lock does not name at all."""
 _TRY_AGAIN = 0.1
 _PASTED: frozenset[DeliveryState] = frozenset({"pasted", "painted"})
 
@@ -92,17 +94,21 @@ async def send(
     policy: DeliveryPolicy | None = None,
     allow_shell: bool = False,
     outbox: Outbox | None = None,
+    waits: Callable[[PaneTaken], None] | None = None,
 ) -> SentMessage:
     """Type `text` into a pane, and return when it is submitted, or with `wait` when it is answered.
 
     Every receipt goes to `publish`, and what else the pane's stream says meanwhile. A message whose `message_id` the
     outbox knows is not sent again: its receipt is what it was. `timeout` bounds all of it, in seconds.
 
+    Another `send` to the pane is waited for; `waits` hears of it once, after `SENDER_NOTE` seconds. A daemon, relay,
+    link or recording holds the pane for as long as it runs, so it is an error at once.
+
     Nothing is typed after this returns, raises or is cancelled: at the time limit, and when the caller is cancelled, a
     message that is not pasted is cancelled (`failed(cancelled)`), and a pasted one gets its Enter.
 
-    Raises ShellRefused, DeliveryFailed, DeliveryUnconfirmed, and at the time limit PaneTaken (another process types
-    into the pane), DeliveryTimeout (the message is not submitted) or AnswerTimeout.
+    Raises ShellRefused, DeliveryFailed, DeliveryUnconfirmed, PaneTaken (another process types into the pane), and at
+    the time limit DeliveryTimeout (the message is not submitted) or AnswerTimeout.
     """
     loop = asyncio.get_running_loop()
     until = None if timeout is None else loop.time() + timeout
@@ -123,7 +129,7 @@ async def send(
             if progress.state in FINAL:
                 settled.set()
 
-    async with _alone(server, info, until), server.watch(info.pane, live=False) as stream:
+    async with _alone(server, info, until, waits), server.watch(info.pane, live=False) as stream:
         writer = PaneWriter(
             server,
             server.pipeline(info.pane),
@@ -174,20 +180,36 @@ async def send(
 
 
 @asynccontextmanager
-async def _alone(server: Server, info: PaneInfo, until: float | None) -> AsyncIterator[None]:
-    """Be the only writer of a pane; another one is waited for, until that loop time."""
+async def _alone(
+    server: Server, info: PaneInfo, until: float | None, waits: Callable[[PaneTaken], None] | None
+) -> AsyncIterator[None]:
+    """Be the only writer of a pane; another sender is waited for, until that loop time.
+
+    Raises PaneTaken at that time, and at once for a writer that does not end by itself.
+    """
     loop = asyncio.get_running_loop()
+    noted_at = loop.time() + SENDER_NOTE
     while True:
         with contextlib.ExitStack() as entered:
             try:
                 entered.enter_context(only_writer(server.info, info.pane, "send"))
-            except PaneTaken:
-                if until is not None and loop.time() >= until:
+            except PaneTaken as error:
+                now = loop.time()
+                if not _may_end(error, now < noted_at) or (until is not None and now >= until):
                     raise
+                if waits is not None and now >= noted_at:
+                    waits(error)
+                    waits = None
             else:
                 yield
                 return
         await asyncio.sleep(_TRY_AGAIN)
+
+
+def _may_end(taken: PaneTaken, is_early: bool) -> bool:
+    """Return whether the writer of a pane may let go by itself; one without a name may be writing it just now."""
+    holder = taken.data["holder"]
+    return is_early if holder is None else holder in BRIEF_WRITERS
 
 
 def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:

@@ -120,6 +120,8 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     refused = daemon.asks("record", "ann", str(recording), "--say", "hello", code=26)
     assert refused.startswith(f"error: the daemon (pid {pid}) writes into pane {daemon.panes['ann']} already\n")
     assert not recording.exists()
+    refused = daemon.asks("send", "--no-daemon", "ann", "past it", code=26)
+    assert "hint: let the daemon type it, without --no-daemon; or stop the daemon first: " in refused
     assert [one["state"] for one in daemon.shown("delivery", "show", "one")] == ["answered"]
     assert "no message has the id 'two'" in daemon.asks("delivery", "show", "two", code=20)
     found = daemon.shown("history", "search", "--agent", "all", SECRET)

@@ -149,3 +149,29 @@ def test_what_cannot_be_typed_fails_with_its_reason(cli, private_tmux, text, rea
 def test_nothing_to_send_is_a_usage_error(cli, private_tmux):
     private_tmux.new_session("target", ["cat"])
     assert cli.run("send", "target", "").returncode == errors.UsageError.exit_code
+
+
+@pytest.mark.requirement("DLV-03c")
+def test_a_pane_of_a_relay_is_refused_at_once_without_a_time_limit(cli, private_tmux):
+    private_tmux.new_session("one", ["cat"])
+    private_tmux.new_session("two", ["cat"])
+    relaying = cli.start("relay", "one", "two")
+    relaying.until_ready()
+    done = cli.run("send", "one", "hello")
+    assert done.returncode == errors.PaneTaken.exit_code
+    assert f"error: a relay (pid {relaying.process.pid}) writes into pane %0 already\nhint: press Ctrl-C" in done.stderr
+    relaying.interrupt()
+
+
+@pytest.mark.requirement("DLV-03c")
+def test_another_sender_is_waited_for_with_a_note(cli, agent):
+    agent("--dialog")
+    first = cli.start("send", "--id", "m1", "agent", "one")
+    first.until(lambda: "Ctrl-C cancels it" in first.stderr, "the reason")
+    second = cli.start("send", "--id", "m2", "agent", "two")
+    note = f"waiting: a sender (pid {first.process.pid}) types into %1; Ctrl-C stops the waiting\n"
+    second.until(lambda: second.stderr == note, "the note")
+    assert first.interrupt() == 130
+    second.until(lambda: "m2: queued (needs_human)" in second.stderr, "its turn")
+    assert second.interrupt() == 130
+    assert second.stderr.count("waiting:") == 1

@@ -104,6 +104,7 @@ def test_the_error_names_the_writer_and_how_to_end_it(kind: WriterKind, message:
         b"daemon\n",
         b"daemon 0\n",
         b"daemon 99999999999\n",
+        b"daemon 4194305\n",
         b"\x1b]0;owned\x07 12\n",
         b"daemon 12\n\x1b[2J",
         b"d" * 100000,
@@ -118,6 +119,17 @@ def test_a_damaged_lock_file_names_nobody_and_still_locks(runtime, content):
         assert caught.value.message == "another process writes into pane %1 already"
         assert caught.value.hint == PaneTaken.default_hint
         assert caught.value.data == {"pane": "%1", "holder": None, "pid": None}
+
+
+def test_a_name_that_a_killed_holder_left_is_not_told_of_the_next_one(runtime):
+    subprocess.run([sys.executable, "-c", HOLDER], check=False)
+    (path,) = (runtime / "streamrelay").iterdir()
+    assert path.read_text().startswith("send ")
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(PaneTaken) as caught, only_writer(ONE, "%1", "relay"):
+            pass
+    assert caught.value.data == {"pane": "%1", "holder": None, "pid": None}
 
 
 def test_the_file_of_a_killed_holder_names_the_next_one(runtime):
