@@ -79,7 +79,8 @@ def pause(
 
     async def ask(service: Service) -> None:
         await service.pause(not resume, of)
-        output.note(f"{of or 'everything'} {'goes on' if resume else 'is paused'}")
+        what = f" of {of}" if of else ""
+        output.note(f"deliveries{what} {'resume' if resume else 'are paused'}")
 
     _ask(output, options, ask)
 
@@ -167,8 +168,7 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
     yield f"messages: {messages or 'none'}"
     for link in links:
         a, b = link.parties
-        left = "no limit" if link.remaining is None else f"{link.remaining} left"
-        yield f"{link.link_id}  {link.state}  {a.title} ({a.session}) and {b.title} ({b.session}), {left}"
+        yield f"{link.link_id}  {link.state}  {a.title} ({a.session}) and {b.title} ({b.session}), {budget_left(link)}"
     for relay in relays:
         names = ", ".join(f"{member.name} ({member.session})" for member in relay.members if not member.gone)
         yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {counts.deliveries(relay.deliveries)}"
@@ -181,6 +181,11 @@ def _waiting_lines(waiting: Sequence[Delivery]) -> Iterable[str]:
         yield f"1 message waits ({waiting[0].message_id}): streamrelay delivery list"
     elif waiting:
         yield f"{len(waiting)} messages wait: streamrelay delivery list"
+
+
+def budget_left(link: Link) -> str:
+    """Describe how many deliveries a link has left."""
+    return "no limit" if link.remaining is None else f"{link.remaining} left"
 
 
 def extended_by(added: int, before: int | None, after: int | None) -> str:

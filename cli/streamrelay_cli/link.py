@@ -1,20 +1,22 @@
 """`streamrelay link`: delivers the output of two programs to each other, within a budget."""
 
+from collections.abc import Set
 from typing import Annotated
 
 import msgspec
 import typer
 
 from streamrelay.delivery.sending import open_outbox
+from streamrelay.errors import UsageError
 from streamrelay.links.configured import link_policy, link_texts
-from streamrelay.links.link import BUDGET
+from streamrelay.links.link import BUDGET, Link, LinkPolicy
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.service.interface import Service
 from streamrelay_cli.command_entry import TALK, command
 from streamrelay_cli.config import delivery_policy, settings
 from streamrelay_cli.daemon_client import service_if_any
-from streamrelay_cli.daemon_commands import link_shown
+from streamrelay_cli.daemon_commands import budget_left, link_shown
 from streamrelay_cli.exchange import Budget, Exchange
 from streamrelay_cli.keys import has_terminal
 from streamrelay_cli.live_view import LiveView, named, told_in_tmux
@@ -24,11 +26,17 @@ from streamrelay_cli.options import (
     ConnectionAnywhere,
     NoDaemon,
     PrintingOptions,
+    given,
     takes_options,
 )
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import found, written_out
 
+OPTIONS = {"checkpoints": "--checkpoint"} | {
+    name: f"--{name.replace('_', '-')}"
+    for name in ("budget", "acknowledgements", "hops", "longest", "per_minute", "start_sessions")
+}
+"""The options of a link's policy, by the names of its fields."""
 Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, optionally with a title: Ann=%3.")]
 
 
@@ -64,7 +72,8 @@ def link(
     Without one, the link is closed when its budget is spent.
 
     If a daemon runs for that tmux server, the link is made there, and this command ends; `streamrelay stop LINK` closes
-    it. Titles, --no-notices and --allow-shell are for links that are run here.
+    it. Two sessions have one link: if they are linked already, the command says in which state the link is, and refuses
+    options that differ from that link's. --no-notices and --allow-shell are for links that are run here.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
@@ -74,15 +83,20 @@ def link(
     texts = link_texts(msgspec.structs.replace(configured.link, notices=notices))
 
     async def main() -> int:
-        titled = any(title for title, _ in map(named, (a, b)))
-        wanted = connection.is_usual and notices and not (no_daemon or allow_shell or titled)
+        wanted = connection.is_usual and notices and not (no_daemon or allow_shell)
         async with service_if_any(connection.server(), wanted=wanted) as service:
             return await (here() if service is None else through(service))
 
     async def through(service: Service) -> int:
-        made = await service.create_link(written_out(a), written_out(b), policy)
-        titles = " and ".join(party.title for party in made.parties)
-        output.made(made.link_id, f"{titles} are linked by the daemon", link_shown(made))
+        known = {existing.link_id for existing in await service.links()}
+        (name_a, target_a), (name_b, target_b) = map(named, (a, b))
+        names = (name_a or "", name_b or "")
+        made = await service.create_link(written_out(target_a), written_out(target_b), policy, names)
+        if made.link_id in known:
+            _check_same(made, policy, given(context), {*filter(None, names)})
+            output.made(made.link_id, _already(made), link_shown(made))
+        else:
+            output.made(made.link_id, f"the daemon links {_titles(made)}", link_shown(made))
         return 0
 
     async def here() -> int:
@@ -106,3 +120,37 @@ def link(
         return 0
 
     run_to_end(output, main)
+
+
+def _titles(link: Link) -> str:
+    return " and ".join(party.title for party in link.parties)
+
+
+def _already(link: Link) -> str:
+    """Return the note on a link that existed already, with the command that opens a spent one."""
+    opens = f"; open it with: streamrelay extend {link.link_id} {BUDGET}" if link.state == "spent" else ""
+    return f"{_titles(link)} are linked already: {link.state}, {budget_left(link)}{opens}"
+
+
+def _check_same(link: Link, policy: LinkPolicy, options: Set[str], names: Set[str]) -> None:
+    """Raise UsageError if the options or names of the command line differ from those of an existing link."""
+    differing = [
+        option for option in OPTIONS if option in options and getattr(policy, option) != getattr(link.policy, option)
+    ]
+    others = names - {party.title for party in link.parties}
+    if not differing and not others:
+        return
+    facts = [f"{OPTIONS[option]} is {_written(getattr(link.policy, option))}" for option in differing]
+    facts += [f"no side is named {name}" for name in sorted(others)]
+    stop = f"streamrelay stop {link.link_id}"
+    raise UsageError(
+        f"{_titles(link)} are linked already ({link.link_id}: {link.state}, {budget_left(link)}): {', '.join(facts)}",
+        hint=f"add deliveries with: streamrelay extend {link.link_id} {policy.budget}"
+        if differing == ["budget"] and not others and link.remaining is not None and policy.budget
+        else f"end that link first: {stop}",
+        data={"link": link.link_id, "state": link.state, "differing": [*differing, *(["name"] if others else [])]},
+    )
+
+
+def _written(value: object) -> str:
+    return ", ".join(map(str, value)) or "not set" if isinstance(value, tuple) else str(value).lower()

@@ -261,6 +261,12 @@ class CommonOptions:
     verbose: Verbose = 0
 
 
+def given(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that the command line sets, and not a default or the configuration."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+
+
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose parameters of dataclass type are the options that the fields declare."""
     signature = inspect.signature(command)

@@ -85,7 +85,7 @@ def relay(
             CreateRelay(participants=participants, budget=budget, allow_shell=allow_shell)
         )
         names = " and ".join(member.name for member in opened.members)
-        output.made(opened.relay, f"{names} hear each other by the daemon", msgspec.to_builtins(opened))
+        output.made(opened.relay, f"the daemon relays between {names}", msgspec.to_builtins(opened))
         return 0
 
     async def here() -> int:

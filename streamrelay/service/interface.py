@@ -217,9 +217,15 @@ class Service(Protocol):
         answer: list[Link] = await self.call("links", session)
         return answer
 
-    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
-        """Link two sessions; if they are linked already, return that link unchanged."""
-        answer: Link = await self.call("create_link", a, b, policy)
+    async def create_link(
+        self, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+    ) -> Link:
+        """Link two sessions; if they are linked already, return that link unchanged.
+
+        `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name, and
+        for names in a link with another machine.
+        """
+        answer: Link = await self.call("create_link", a, b, policy, names)
         return answer
 
     async def extend_link(self, link: str, deliveries: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)]) -> Link:

@@ -55,6 +55,12 @@ class Daemon:
         assert done.exit_code == code, (done.stdout, done.stderr, done.exception)
         return done.stdout if code == 0 else done.stderr
 
+    def noted(self, *arguments: str) -> tuple[str, str]:
+        """Run a command that succeeds; return the id that it printed, and its note for people."""
+        done = CliRunner().invoke(app, [*arguments, "-S", self.address.tmux])
+        assert done.exit_code == 0, (done.stdout, done.stderr, done.exception)
+        return done.stdout.strip(), done.stderr
+
     def shown(self, *arguments: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.asks(*arguments, "--json").splitlines()]
 
@@ -162,6 +168,45 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert daemon.got("ann")[-1] == "without it"
     assert SECRET not in daemon.log
     assert [json.loads(line)["event"] for line in daemon.log.splitlines()][-2:] == ["stopping", "ended"]
+
+
+@pytest.mark.requirement("LNK-01", "OPS-02b")
+def test_a_link_that_exists_says_its_state_and_refuses_other_options(daemon: Daemon) -> None:
+    daemon.start()
+    link, note = daemon.noted("link", "Anna=ann", "Bert=bob", "--budget", "1")
+    assert note == "the daemon links Anna and Bert\n"
+    assert [party["title"] for party in daemon.status()["open_links"][0]["parties"]] == ["Anna", "Bert"]
+    again, note = daemon.noted("link", "Anna=ann", "Bert=bob", "--budget", "1")
+    assert (again, note) == (link, "Anna and Bert are linked already: open, 1 left\n")
+
+    daemon.asks("send", "ann", "one", "--wait")
+    daemon.until_got("bob", "[From Anna] ann knows")
+    wait_until(lambda: daemon.status()["open_links"][0]["state"] == "spent", PATIENCE)
+    again, note = daemon.noted("link", "bob", "ann")
+    opens = f"streamrelay extend {link} 8"
+    assert (again, note) == (link, f"Anna and Bert are linked already: spent, 0 left; open it with: {opens}\n")
+    assert daemon.asks("link", "ann", "bob", "--budget", "20", code=2) == (
+        f"error: Anna and Bert are linked already ({link}: spent, 0 left): --budget is 1\n"
+        f"hint: add deliveries with: streamrelay extend {link} 20\n"
+    )
+    assert daemon.asks("link", "Ann=ann", "bob", "--hops", "3", "--budget", "1", code=2) == (
+        f"error: Anna and Bert are linked already ({link}: spent, 0 left): --hops is 1000, no side is named Ann\n"
+        f"hint: end that link first: streamrelay stop {link}\n"
+    )
+    assert [one["state"] for one in daemon.status()["open_links"]] == ["spent"]
+
+
+@pytest.mark.requirement("OPS-02b")
+def test_a_link_with_names_goes_to_the_daemon_as_a_relay_does(daemon: Daemon) -> None:
+    daemon.start()
+    relay, note = daemon.noted("relay", "Ann=ann:0.0", "Bob=bob:0.0")
+    assert note == "the daemon relays between Ann and Bob\n"
+    daemon.asks("stop", relay)
+    link, _ = daemon.noted("link", "Ann=ann:0.0", "Bob=bob:0.0")
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    assert "invalid participant name" in daemon.asks("link", "(Ann)=ann", "bob", code=2)
+    assert daemon.noted("pause", link)[1] == f"deliveries of {link} are paused\n"
+    assert daemon.noted("pause", "--resume")[1] == "deliveries resume\n"
 
 
 @pytest.mark.requirement("HIS-03b")

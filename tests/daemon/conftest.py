@@ -121,8 +121,10 @@ class MemoryService:
         await self._take("links", session)
         return self.made
 
-    async def create_link(self, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
-        await self._take(a, b, policy)
+    async def create_link(
+        self, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+    ) -> Link:
+        await self._take(a, b, policy, names)
         parties = Party(a, "%1", "Ann"), Party(b, "%2", "Bob")
         chosen = policy or LinkPolicy()
         stored = StoredRelay("link-1", participants(*parties), chosen.rules(), RelayState(budget=chosen.budget))

@@ -61,7 +61,10 @@ CALLS: dict[str, tuple[Call, object]] = {
     "answer_dialog": (lambda s: s.answer_dialog("a/b", "d-1", 1), ("answer_dialog", "a/b", "d-1", 1)),
     "interrupt": (lambda s: s.interrupt("a/b", "ü\n?"), ("interrupt", "a/b", "ü\n?")),
     "links": (lambda s: s.links("%1"), ("links", "%1")),
-    "create_link": (lambda s: s.create_link("%1", "%2", LinkPolicy(budget=1)), ("%1", "%2", LinkPolicy(budget=1))),
+    "create_link": (
+        lambda s: s.create_link("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob")),
+        ("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob")),
+    ),
     "extend_link": (lambda s: s.extend_link("link-1", 4), ("link-1", 4)),
     "close_link": (lambda s: s.close_link("link-1", "%1", "bye"), ("link-1", "%1", "bye")),
     "relays": (lambda s: s.relays(), "relays"),

@@ -4,11 +4,13 @@ import time
 from typing import Annotated
 
 import msgspec
+from msgspec import structs
 
 from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.federation.messages import Wish
 from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.relay.rules import MAX_COUNT
+from streamrelay.relay.session import checked_name
 from streamrelay.service import remote_sessions
 from streamrelay.service.call import call
 from streamrelay.service.core import new_id, party
@@ -23,9 +25,19 @@ async def links(parts: ServiceParts, session: str = "") -> list[Link]:
 
 
 @call("POST", "/links")
-async def create_link(parts: ServiceParts, a: str, b: str, policy: LinkPolicy | None = None) -> Link:
-    """Link two sessions; if they are linked already, return that link unchanged."""
+async def create_link(
+    parts: ServiceParts, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+) -> Link:
+    """Link two sessions; if they are linked already, return that link unchanged.
+
+    `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name, and
+    for names in a link with another machine.
+    """
     core = parts.core
+    for name in filter(None, names):
+        checked_name(name)
+    if any(names) and any(remote_sessions.split(core, session) is not None for session in (a, b)):
+        raise UsageError("a link with another machine takes no names", hint="name the sessions by their titles")
     if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:
         return link
     first, second = await core.find(a), await core.find(b)
@@ -34,9 +46,11 @@ async def create_link(parts: ServiceParts, a: str, b: str, policy: LinkPolicy | 
     for session in (first, second):
         await core.admit(session)
     link_id, at, policy = new_id("link"), time.time(), policy or core.policy
-    await core.do(
-        lambda now: core.machine.link(party(first), party(second), link_id=link_id, at=at, now=now, policy=policy)[1]
+    one, two = (
+        structs.replace(party(session), title=name or session.title)
+        for session, name in zip((first, second), names, strict=True)
     )
+    await core.do(lambda now: core.machine.link(one, two, link_id=link_id, at=at, now=now, policy=policy)[1])
     link = core.machine.links.between(first.session, second.session)
     if link is None:
         raise TargetNotFound("one of the two has gone meanwhile")
