@@ -15,7 +15,7 @@ from streamrelay.panes.server import Server
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.relay.rules import Effect
 from streamrelay.relay.runner import RelayRunner
-from streamrelay.relay.session import checked_name
+from streamrelay.relay.session import check_different, checked_name
 from streamrelay.relay.steps import RelayCounts
 
 
@@ -37,11 +37,12 @@ class LinkSession:
 
         Without a person who attends and could extend the link, it closes when its budget is spent and both sides have
         got the notice. Raises ShellRefused if one side is a shell without `allow_shell`, and UsageError if both are the
-        same pane.
+        same pane or have the same title.
         """
         typing = typing or TypingOptions(writer="link")
         infos = [info for _, info in (a, b)]
         typing.check(infos)
+        check_different(title or "" for title, _ in (a, b))
         self._registry = LinkRegistry(texts)
         first, second = (
             Party(info.pane, info.pane, checked_name(title or info.session_name), info.session_name)

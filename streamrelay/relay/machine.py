@@ -69,8 +69,13 @@ class RelayMachine:
             raise UsageError("a relay needs at least two participants")
         for what in ("pane", "number", "name"):
             values = [getattr(participant, what) for participant in participants]
-            if len(set(values)) < len(values):
-                raise UsageError(f"two participants of the relay have the same {what}", data={what: values})
+            for value in values:
+                if values.count(value) > 1:
+                    raise UsageError(
+                        f"two participants of the relay have the {what} {value}",
+                        hint=f"give each a different {what}",
+                        data={"fault": f"duplicate_{what}", what: value},
+                    )
         self.relay_id = relay_id
         self.participants = tuple(participants)
         self.rules = rules or Rules()

@@ -1,7 +1,7 @@
 """A relay between panes of one server: its participants and the user's controls."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.outbox import Outbox
@@ -119,11 +119,29 @@ def checked_name(name: str) -> str:
     return name
 
 
+def check_different(names: Iterable[str]) -> None:
+    """Raise UsageError for two participants with one name, in upper or lower case; empty names are left out."""
+    taken = set[str]()
+    for name in filter(None, names):
+        if name.casefold() in taken:
+            raise UsageError(
+                f"two participants have the name {name}",
+                hint="the name identifies a participant; give each a different one",
+                data={"fault": "duplicate_name", "name": name},
+            )
+        taken.add(name.casefold())
+
+
 def _named(participants: Sequence[tuple[str | None, PaneInfo]]) -> list[Participant]:
+    check_different(name or "" for name, _ in participants)
     names = [checked_name(name or info.session_name) for name, info in participants]
     return [
         Participant(
-            info.session, info.pane, name if names.count(name) == 1 else info.address, number, info.session_name
+            info.session,
+            info.pane,
+            name if given or names.count(name) == 1 else info.address,
+            number,
+            info.session_name,
         )
-        for number, (name, (_, info)) in enumerate(zip(names, participants, strict=True), 1)
+        for number, (name, (given, info)) in enumerate(zip(names, participants, strict=True), 1)
     ]

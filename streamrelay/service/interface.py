@@ -222,8 +222,8 @@ class Service(Protocol):
     ) -> Link:
         """Link two sessions; if they are linked already, return that link unchanged.
 
-        `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name, and
-        for names in a link with another machine.
+        `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name,
+        for equal names, and for names in a link with another machine.
         """
         answer: Link = await self.call("create_link", a, b, policy, names)
         return answer
@@ -271,7 +271,10 @@ class Service(Protocol):
         return answer
 
     async def create_relay(self, request: CreateRelay) -> Relay:
-        """Relay the output of sessions to each other; raises SessionTaken for one in another relay or gathering."""
+        """Relay the output of sessions to each other.
+
+        Raises SessionTaken for a session in another relay or gathering, and UsageError for two equal names.
+        """
         answer: Relay = await self.call("create_relay", request)
         return answer
 

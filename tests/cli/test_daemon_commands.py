@@ -204,6 +204,10 @@ def test_a_link_with_names_goes_to_the_daemon_as_a_relay_does(daemon: Daemon) ->
     daemon.asks("stop", relay)
     link, _ = daemon.noted("link", "Ann=ann:0.0", "Bob=bob:0.0")
     assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    for command in ("link", "relay"):
+        refused = daemon.asks(command, "Ann=ann", "Ann=bob", code=2)
+        assert refused.startswith("error: two participants have the name Ann\n")
+    assert daemon.status()["open_relays"] == []
     assert "invalid participant name" in daemon.asks("link", "(Ann)=ann", "bob", code=2)
     assert daemon.noted("pause", link)[1] == f"deliveries of {link} are paused\n"
     assert daemon.noted("pause", "--resume")[1] == "deliveries resume\n"

@@ -53,6 +53,14 @@ def test_what_cannot_be_linked_is_said(private_tmux, cli):
     private_tmux.new_session("one", ["cat"])
     assert cli.run("link", "one", "one").returncode == errors.UsageError.exit_code
     assert cli.run("link", "one", "nobody").returncode == errors.TargetNotFound.exit_code
+    private_tmux.new_session("two", ["cat"])
+    for command in ("link", "relay"):
+        done = cli.run(command, "Ann=one", "ann=two")
+        assert (done.returncode, done.stdout) == (errors.UsageError.exit_code, "")
+        assert done.stderr == (
+            "error: two participants have the name ann\n"
+            "hint: the name identifies a participant; give each a different one\n"
+        )
 
 
 class Viewed:

@@ -10,7 +10,7 @@ from streamrelay.errors import TargetNotFound, UsageError
 from streamrelay.federation.messages import Wish
 from streamrelay.links.link import Link, LinkPolicy
 from streamrelay.relay.rules import MAX_COUNT
-from streamrelay.relay.session import checked_name
+from streamrelay.relay.session import check_different, checked_name
 from streamrelay.service import remote_sessions
 from streamrelay.service.call import call
 from streamrelay.service.core import new_id, party
@@ -30,12 +30,13 @@ async def create_link(
 ) -> Link:
     """Link two sessions; if they are linked already, return that link unchanged.
 
-    `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name, and
-    for names in a link with another machine.
+    `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name,
+    for equal names, and for names in a link with another machine.
     """
     core = parts.core
     for name in filter(None, names):
         checked_name(name)
+    check_different(names)
     if any(names) and any(remote_sessions.split(core, session) is not None for session in (a, b)):
         raise UsageError("a link with another machine takes no names", hint="name the sessions by their titles")
     if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:

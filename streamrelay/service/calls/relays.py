@@ -4,7 +4,7 @@ from msgspec import structs
 
 from streamrelay.errors import TargetNotFound
 from streamrelay.relay.rules import Participant
-from streamrelay.relay.session import checked_name
+from streamrelay.relay.session import check_different, checked_name
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import CreateRelay, Relay, RelayMember
 from streamrelay.service.call import call
@@ -20,8 +20,12 @@ async def relays(parts: ServiceParts) -> list[Relay]:
 
 @call("POST", "/relays")
 async def create_relay(parts: ServiceParts, request: CreateRelay) -> Relay:
-    """Relay the output of sessions to each other; raises SessionTaken for one in another relay or gathering."""
+    """Relay the output of sessions to each other.
+
+    Raises SessionTaken for a session in another relay or gathering, and UsageError for two equal names.
+    """
     core = parts.core
+    check_different(each.name for each in request.participants)
     sessions = [
         await remote_sessions.participant(core, each.session, allow_shell=request.allow_shell)
         for each in request.participants
