@@ -26,6 +26,15 @@ def check_message_id(message_id: str) -> None:
         raise UsageError(f"invalid message id: {message_id!r}", hint="use letters, digits and _.:@-")
 
 
+def other_text(message_id: str) -> UsageError:
+    """Return the error for an id that was used for another text."""
+    return UsageError(
+        f"the message id {message_id} was used for another text; nothing was sent",
+        hint=f"choose another id, or omit it; streamrelay delivery show {message_id} shows what became of that text",
+        data={"message_id": message_id},
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryPolicy:
     """How a sender wants a message to be delivered."""

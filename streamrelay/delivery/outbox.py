@@ -3,12 +3,14 @@
 State changes that arrive while the database is busy share one transaction. `put` returns when the message is committed,
 `flush` when all earlier changes are.
 
-The outbox keeps a text while its delivery is open, and its receipt for `KEPT` seconds. A power failure may undo the
-last commits (database.py), but then the panes are gone as well.
+The outbox keeps a text while its delivery is open, and its receipt for `KEPT` seconds. Of a text whose sender chose the
+id it keeps a digest as long, so that the id cannot be used for another text. A power failure may undo the last commits
+(database.py), but then the panes are gone as well.
 """
 
 import asyncio
 import functools
+import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
@@ -20,7 +22,7 @@ import msgspec
 
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.delivery.commands import DeliveryMark
-from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message
+from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message, other_text
 from streamrelay.errors import StorageError
 from streamrelay.events import DeliveryState
 
@@ -58,6 +60,14 @@ CREATE TABLE IF NOT EXISTS deliveries (
     UNIQUE (server, pane, message_id)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_deliveries ON deliveries (server, pane) WHERE text <> '';
+CREATE TABLE IF NOT EXISTS claims (
+    message_id TEXT NOT NULL,
+    server TEXT NOT NULL,
+    pane TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    claimed REAL NOT NULL,
+    PRIMARY KEY (server, pane, message_id)
+) STRICT, WITHOUT ROWID;
 """
 
 
@@ -167,6 +177,15 @@ class Outbox:
         return await self._database.do(
             lambda connection: _put(connection, message, server, pane, program, removed or {}, above)
         )
+
+    async def claim(self, message_id: str, text: str, *, server: str, pane: str, is_sent: bool = False) -> None:
+        """Bind an id that the sender chose to its text, as the sender wrote it; call it before the message is put.
+
+        Raises UsageError if a delivery to that pane has the id for another text. `is_sent` tells that the id was sent
+        before, where the outbox has no delivery of it: to a session of another machine.
+        """
+        key = (server, pane, message_id)
+        await self._database.do(lambda connection: _claim(connection, key, _digest(message_id, text), is_sent))
 
     def note(self, number: int, state: DeliveryState, reason: str = "", file: str | None = None) -> None:
         """Note a new state of a delivery, to be written soon."""
@@ -281,6 +300,25 @@ def _put(  # noqa: PLR0917  # as `Outbox.put` has them
         return entry, True
 
 
+def _claim(connection: sqlite3.Connection, key: tuple[str, str, str], digest: bytes, is_sent: bool) -> None:
+    of_key = "server = ? AND pane = ? AND message_id = ?"
+    with transaction(connection):
+        known = connection.execute(f"SELECT digest FROM claims WHERE {of_key}", key).fetchone()  # noqa: S608  # from above
+        if is_sent or connection.execute(f"SELECT 1 FROM deliveries WHERE {of_key}", key).fetchone():  # noqa: S608  # from above
+            # A delivery without a claim is of an earlier version, or its sender did not choose the id.
+            if known is not None and known[0] != digest:
+                raise other_text(key[2])
+            return
+        connection.execute(
+            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)", (key[2], *key[:2], digest, time.time())
+        )
+
+
+def _digest(message_id: str, text: str) -> bytes:
+    # The id is in it, so that the same text under another id has another digest.
+    return hashlib.sha256(f"{message_id}\n{text}".encode(errors="surrogatepass")).digest()
+
+
 def _write(connection: sqlite3.Connection, notes: Iterable[StateNote | ComposerNote]) -> None:
     with transaction(connection):
         for note in notes:
@@ -303,6 +341,11 @@ def _select(connection: sqlite3.Connection, where: str, values: Sequence[object]
 def _forget(connection: sqlite3.Connection, before: float) -> int:
     query = f"DELETE FROM deliveries WHERE changed < ? AND NOT {_OPEN}"  # noqa: S608  # from above
     gone = connection.execute(query, (before,)).rowcount
+    connection.execute(
+        "DELETE FROM claims WHERE claimed < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d "
+        "WHERE d.server = claims.server AND d.pane = claims.pane AND d.message_id = claims.message_id)",
+        (before,),
+    )
     give_back(connection)
     return gone
 

@@ -107,8 +107,9 @@ async def send(
     Nothing is typed after this returns, raises or is cancelled: at the time limit, and when the caller is cancelled, a
     message that is not pasted is cancelled (`failed(cancelled)`), and a pasted one gets its Enter.
 
-    Raises ShellRefused, DeliveryFailed, DeliveryUnconfirmed, PaneTaken (another process types into the pane), and at
-    the time limit DeliveryTimeout (the message is not submitted) or AnswerTimeout.
+    Raises ShellRefused, DeliveryFailed, DeliveryUnconfirmed, PaneTaken (another process types into the pane),
+    UsageError (an invalid id, or one that was used for another text), and at the time limit DeliveryTimeout (the
+    message is not submitted) or AnswerTimeout.
     """
     loop = asyncio.get_running_loop()
     until = None if timeout is None else loop.time() + timeout
@@ -140,6 +141,8 @@ async def send(
             allow_shell=allow_shell,
         )
         await writer.recover()
+        if message_id is not None:
+            await writer.claim(message)
 
         async def until_done() -> None:
             is_new = await writer.put(message)

@@ -224,6 +224,14 @@ class PaneWriter:
         self._news.set()
         return not any(isinstance(effect, ReportState) and effect.state == "failed" for effect in effects)
 
+    async def claim(self, message: Message) -> None:
+        """Bind an id that the sender chose to its text; raises UsageError if it was used for another one here."""
+        check_message_id(message.message_id)
+        if self._outbox is not None:
+            if not self._server_key:
+                await self._read_marks()
+            await self._outbox.claim(message.message_id, message.text, server=self._server_key, pane=self._pane)
+
     def withdraw(self, message_id: str, reason: str = SUPERSEDED) -> None:
         """Withdraw a message that is not pasted: its receipt says `failed` with that reason."""
         self._carry_out(self._machine.withdraw(message_id, reason))

@@ -89,7 +89,7 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     close_link: bool = False
     """Whether to close the link with the target after this message."""
     message_id: str = ""
-    """The message's id; a message sent twice under one id is delivered once."""
+    """The message's id; a message sent twice under one id is delivered once, and the id is refused for another text."""
     needs_human: Literal["hold", "fail"] = "hold"
     commands: Literal["send", "refuse"] = "send"
     allow_shell: bool = False

@@ -244,6 +244,9 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
     caller = None if who.session is None else party(who.session)
     connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     again = _is_known(node.away.get(message_id), there, other)
+    if request.message_id:
+        server, node_key = core.server_key, f"@{there.node}"
+        await core.outbox.claim(message_id, request.text, server=server, pane=node_key, is_sent=again)
     sending = OutgoingMessage(
         message_id=message_id,
         text=request.text,

@@ -24,6 +24,9 @@ PATIENCE, PROMPT_PATIENCE = 10.0, 60.0
 RECOGNITION_TIMEOUT = 15.0
 """Seconds to wait until a known question is recognised again after its pane is reattached."""
 _LAST_WORDS_TIMEOUT = 3.0
+_COMPOSED_ANEW = "council-"
+"""Prefix of the ids of a council's questions. A question that is asked again after a restart may have another text:
+what other members said since is part of it."""
 
 
 async def send(core: Core, request: SendMessage) -> SendResult:
@@ -38,6 +41,8 @@ async def send(core: Core, request: SendMessage) -> SendResult:
     caller = await calling(core, request.caller, target.session, unknown_agent=request.unknown_agent)
     connects: Literal["link", "listen"] = "link" if request.direct else "listen"
     await core.admit(target, allow_shell=request.allow_shell)
+    if request.message_id and not request.message_id.startswith(_COMPOSED_ANEW):
+        await core.outbox.claim(message_id, request.text, server=core.server_key, pane=target.pane)
     known = await deliveries(core, message_id) if caller.session is not None and request.message_id else []
     sending = OutgoingMessage(
         message_id=message_id,

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from streamrelay_cli.main import app
 from typer.testing import CliRunner
@@ -122,6 +123,12 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert answer.strip()
     assert daemon.got("ann") == [f"say {SECRET}"]
     assert daemon.asks("send", "ann", f"say {SECRET}", "--id", "one") == ""
+    other = daemon.asks("send", "ann", "another text", "--id", "one", code=2)
+    assert other.startswith("error: the message id one was used for another text; nothing was sent\nhint: choose")
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.address.socket)), base_url="http://x") as client:
+        posted = client.post("/v1/messages", json={"to": "ann", "text": "another text", "message_id": "one"})
+    assert (posted.status_code, posted.json()["code"]) == (400, "usage")
+    assert daemon.got("ann") == [f"say {SECRET}"]
     recording = daemon.address.state / "a.jsonl"
     refused = daemon.asks("record", "ann", str(recording), "--say", "hello", code=26)
     assert refused.startswith(f"error: the daemon (pid {pid}) writes into pane {daemon.panes['ann']} already\n")

@@ -74,6 +74,10 @@ def test_an_id_is_sent_once(cli, agent):
         done = cli.run("send", "--id", "mine", "agent", "hello", "--wait")
         assert done.returncode == 0, done.stderr
     assert "mine: answered" in done.stderr
+    done = cli.run("send", "--id", "mine", "agent", "something else")
+    assert done.returncode == errors.UsageError.exit_code
+    assert done.stderr.splitlines()[0] == "error: the message id mine was used for another text; nothing was sent"
+    assert done.stderr.splitlines()[1].startswith("hint: choose another id")
     assert messages() == ["hello"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from streamrelay.delivery.message import DeliveryPolicy, Message
 from streamrelay.delivery.outbox import KEPT, Outbox, next_number, server_key
-from streamrelay.errors import StorageError, StreamrelayError
+from streamrelay.errors import StorageError, StreamrelayError, UsageError
 from streamrelay.events import DeliveryState
 
 SERVER = server_key("/run/tmux/default", 10, "1700000000")
@@ -21,6 +21,26 @@ HERE = {"server": SERVER, "pane": "%1", "program": "cat"}
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "outbox.db"
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_an_id_that_a_sender_chose_is_for_one_text(path: Path) -> None:
+    here = {"server": SERVER, "pane": "%1"}
+    async with Outbox(path) as outbox:
+        await outbox.claim("m1", "was not sent", **here)
+        await outbox.claim("m1", "one", **here)
+        entry, _ = await outbox.put(Message("m1", "one"), **HERE)
+        outbox.note(entry.number, "answered")
+        await outbox.flush()
+    async with Outbox(path) as outbox:
+        await outbox.claim("m1", "one", **here)
+        with pytest.raises(UsageError, match="m1 was used for another text; nothing was sent"):
+            await outbox.claim("m1", "two", **here)
+        await outbox.claim("m1", "two", **here | {"pane": "%2"})
+        await outbox.put(Message("m2", "of an earlier version"), **HERE)
+        await outbox.claim("m2", "anything", **here)
+        await outbox.forget(before=time.time() + 10)
+        await outbox.claim("m1", "two", **here)
 
 
 @pytest.mark.requirement("DLV-07a")

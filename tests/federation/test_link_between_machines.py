@@ -274,6 +274,8 @@ async def test_an_id_that_somebody_elsewhere_was_sent_is_for_nobody_else_there(m
             assert again.delivery.pane == "Bob@beta"
         with pytest.raises(UsageError, match="m1 was used for a message to Bob@beta"):
             await alpha.send_message(SendMessage(to="Carl@beta", text="hello", message_id="m1"))
+        with pytest.raises(UsageError, match="m1 was used for another text"):
+            await alpha.send_message(SendMessage(to="Bob@beta", text="another", message_id="m1"))
         await alpha.send_message(SendMessage(to="Carl@beta", text="hello", message_id="m2"))
         await machines.beta.until_heard("Carl", "hello")
     assert machines.beta.heard("Bob") == ["hello"]

@@ -70,3 +70,20 @@ async def test_hostile_words_arrive_as_words(stage):
         shell = await ann.call_tool("send_message", {"to": "keeper:nothing", "text": "x"})
         assert shell.is_error
         assert shell.structured_content["error"]["code"] == "target_not_found"
+
+
+@pytest.mark.requirement("DLV-07a")
+async def test_an_id_is_for_one_text(stage):
+    stage.start("Ann")
+    stage.start("Bob")
+    async with stage.served(), stage.client("Ann") as ann:
+        await call(ann, "send_message", to="Bob", text="Shall we?", direct=True, message_id="one")
+        again = await call(ann, "send_message", to="Bob", text="Shall we?", direct=True, message_id="one")
+        assert again["message_id"] == "one"
+        other = await ann.call_tool("send_message", {"to": "Bob", "text": "Or not?", "message_id": "one"})
+        assert other.is_error
+        assert other.structured_content["error"]["code"] == "usage"
+        assert "used for another text; nothing was sent" in other.structured_content["error"]["message"]
+        await call(ann, "send_message", to="Bob", text="Or not?!", message_id="two")
+        await stage.until_told("Bob", "Or not?!")
+        assert not any("Or not?" in text.replace("Or not?!", "") for text in stage.heard("Bob"))
