@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from streamrelay.delivery.lock import BRIEF_WRITERS, only_writer
 from streamrelay.delivery.message import FINAL, DeliveryPolicy, Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
+from streamrelay.delivery.tty_input import MAX_LINE_BYTES
 from streamrelay.delivery.writer import PaneWriter
 from streamrelay.errors import (
     AnswerTimeout,
@@ -36,6 +38,24 @@ GIVE_UP_TIMEOUT = 3.0
 SENDER_NOTE = 1.0
 """Seconds for which another sender is waited for without a note, and a writer that the lock does not name at all."""
 _TRY_AGAIN = 0.1
+_REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "line_too_long": (
+            f"the program's terminal takes lines of at most {MAX_LINE_BYTES:,} bytes",
+            "break the text into shorter lines, and send it again",
+        ),
+        "too_long": (
+            "the text would go into a file, which a program on another machine cannot read",
+            "shorten the text, or copy a file there and send its path",
+        ),
+        "empty": ("no text is left without its control characters", "send a text with letters that can be typed"),
+        "command": (
+            "the program could take the text for a command",
+            "begin the text with another character than / ! # @, or pass --commands send",
+        ),
+    }
+)
+"""Why a text is never typed, and what to do about it; the program's state has no part in it (validation.py)."""
 _PASTED: frozenset[DeliveryState] = frozenset({"pasted", "painted"})
 
 
@@ -238,10 +258,12 @@ async def _listen(server: Server, stream: Subscription, sent: SentMessage, publi
 
 
 def judge(sent: SentMessage) -> None:
-    """Raise what a last receipt means: DeliveryFailed or DeliveryUnconfirmed."""
+    """Raise what a last receipt means: DeliveryFailed or DeliveryUnconfirmed; some reasons are told in words."""
     receipt = sent.receipt
     if receipt is None or receipt.state not in {"failed", "unconfirmed"}:
         return
     data = {"message_id": sent.message_id, "pane": receipt.pane, "reason": receipt.reason}
     kind = DeliveryFailed if receipt.state == "failed" else DeliveryUnconfirmed
-    raise kind(f"{sent.message_id} to pane {receipt.pane}: {receipt.reason}", data=data)
+    words, hint = _REASONS.get(receipt.reason, ("", None))
+    why = f"{words} ({receipt.reason})" if words else receipt.reason
+    raise kind(f"{sent.message_id} to pane {receipt.pane}: {why}", hint=hint, data=data)

@@ -142,12 +142,22 @@ def test_a_command_follows_the_policy(cli, private_tmux, text):
     wait_until(lambda: text.strip() in private_tmux.run("capture-pane", "-p", "-t", "target"), 20.0)
 
 
-@pytest.mark.parametrize(("text", "reason"), [("\x1b\x07", "empty"), ("x" * 5000, "line_too_long")])
-def test_what_cannot_be_typed_fails_with_its_reason(cli, private_tmux, text, reason):
+@pytest.mark.parametrize(
+    ("text", "reason", "words", "hint"),
+    [
+        ("\x1b\x07", "empty", "no text is left", "send a text with letters"),
+        ("x" * 20_000, "line_too_long", "takes lines of at most 4,095 bytes", "break the text into shorter lines"),
+    ],
+)
+def test_what_cannot_be_typed_fails_with_its_reason(cli, private_tmux, text, reason, words, hint):
     private_tmux.new_session("target", ["cat"])
     done = cli.run("send", "target", text)
     assert done.returncode == errors.DeliveryFailed.exit_code
     assert f"failed ({reason})" in done.stderr
+    error, advice = done.stderr.splitlines()[-2:]
+    assert error.startswith("error: ")
+    assert words in error
+    assert advice.startswith(f"hint: {hint}")
 
 
 def test_nothing_to_send_is_a_usage_error(cli, private_tmux):
