@@ -162,7 +162,9 @@ def connect(
         from streamrelay.libtmux.objects import address
 
         if socket_name or socket_path or tmux or host:
-            raise errors.UsageError("a server of libtmux names its socket and binary itself")
+            raise errors.UsageError(
+                "a server of libtmux names its socket and binary itself", hint="leave the other arguments out"
+            )
         named = address(server)
         socket_name, socket_path, tmux = named["socket_name"], named["socket_path"], named["tmux"]
     reached = Ssh(host, ssh) if host else None

@@ -148,6 +148,7 @@ class TmuxError(StreamrelayError):
 
     code = "tmux"
     exit_code = 10
+    default_hint = "check tmux and this installation: streamrelay doctor"
 
 
 class TmuxMissing(TmuxError):
@@ -198,6 +199,7 @@ class CommandFailed(TmuxError):
 
     code = "command_failed"
     exit_code = 15
+    default_hint = "tmux refused it: list the panes with `streamrelay ls`, and check tmux with `streamrelay doctor`"
 
 
 class CommandTimeout(TmuxError):
@@ -213,6 +215,7 @@ class BadCommand(TmuxError):
 
     code = "bad_command"
     exit_code = 17
+    default_hint = "give one command of tmux on one line, as in ~/.tmux.conf"
 
 
 class SshFailed(TmuxError):
@@ -381,6 +384,7 @@ class RecordingError(StreamrelayError):
 
     code = "recording"
     exit_code = 30
+    default_hint = "name a file that `streamrelay record` wrote, or an asciicast; record it again if it is damaged"
 
 
 class StorageError(StreamrelayError):

@@ -143,7 +143,10 @@ def clear_files(files: Iterable[Path]) -> list[Removal]:
         try:
             removed = remove_free_lock(file) if file.suffix == ".lock" else _unlink(file)
         except OSError as error:
-            raise StreamrelayError(f"{file} cannot be deleted: {error.strerror}") from error
+            raise StreamrelayError(
+                f"{file} cannot be deleted: {error.strerror}",
+                hint="check the permissions of its folder, and run the command again",
+            ) from error
         if removed:
             done.append(Removal("file", str(file)))
     with contextlib.suppress(OSError):  # other tmux servers have files in it, or it was never made
@@ -158,7 +161,10 @@ def clear_folders(folders: Iterable[Path]) -> list[Removal]:
         try:
             shutil.rmtree(folder)
         except OSError as error:
-            raise StreamrelayError(f"{folder} cannot be deleted: {error.strerror}") from error
+            raise StreamrelayError(
+                f"{folder} cannot be deleted: {error.strerror}",
+                hint="check the permissions of its folder, and run the command again",
+            ) from error
         done.append(Removal("folder", str(folder)))
     return done
 

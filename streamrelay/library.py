@@ -235,7 +235,10 @@ class Server(PaneServer):
             import libtmux
 
             if not self.is_here:
-                raise UsageError("libtmux reaches servers of this machine only")
+                raise UsageError(
+                    "libtmux reaches servers of this machine only",
+                    hint="use the methods of the pane object for a server that is reached by ssh",
+                )
             self._libtmux = libtmux.Server(socket_path=self.info.socket_path)
         return self._libtmux
 

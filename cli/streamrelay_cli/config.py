@@ -140,7 +140,9 @@ def init(
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot create {file.parent}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot create {file.parent}: {error.strerror}", hint="check the permissions of the folder above it"
+        ) from error
     keys = [key for key in all_keys().values() if not (project and key.yours_alone)]
     write_private(file, "\n".join(_commented(keys)), force=False)
     printing.output().line(str(file))

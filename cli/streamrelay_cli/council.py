@@ -217,7 +217,9 @@ def init(printing: PrintingOptions, config: ConfigFile = None) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot create {file.parent}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot create {file.parent}: {error.strerror}", hint="check the permissions of the folder above it"
+        ) from error
     _write(file, TEMPLATE)
     printing.output().line(str(file))
 

@@ -18,4 +18,7 @@ def write_private(path: Path, text: str, *, force: bool) -> None:
         hint = "it is a folder: name a file" if path.is_dir() else "use --force to replace it"
         raise UsageError(f"file exists: {path}", hint=hint) from error
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}",
+            hint="check the folder's permissions and the free space of its disk",
+        ) from error

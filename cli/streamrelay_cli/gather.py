@@ -309,7 +309,9 @@ def _one(text: str, number: int, *, is_human: bool, harvests: bool) -> Invited:
     try:
         words = shlex.split(what) if not existing else []
     except ValueError as error:
-        raise UsageError(f"{what!r} is no command: {error}") from error
+        raise UsageError(
+            f"{what!r} is no command: {error}", hint="quote it as a shell does: NAME='program argument'"
+        ) from error
     return Invited(
         name=name,
         number=number,

@@ -81,7 +81,9 @@ def _prove(output: CommandOutput, recording: Path, file: Path) -> None:
     missed = prove(profile, proof, open_recording(recording))
     output.lines(missed)
     if missed:
-        raise RecordingError(f"{file} fails its proof")
+        raise RecordingError(
+            f"{file} fails its proof", hint="keep the profile as a beginning and correct it by hand: docs/profiles.md"
+        )
     output.note(f"{file} passes its proof: {len(proof.rows)} rows, and the replay of {proof.recording}")
 
 

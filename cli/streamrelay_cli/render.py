@@ -92,7 +92,9 @@ def _read(file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
     except OSError as error:
-        raise RecordingError(f"cannot read {file}: {error.strerror}") from error
+        raise RecordingError(
+            f"cannot read {file}: {error.strerror}", hint="check the name of the file and its permissions"
+        ) from error
 
 
 def _summary(animation: Animation, svg: Path) -> str:

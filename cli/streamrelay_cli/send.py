@@ -89,7 +89,9 @@ def send_command(
 
     async def main() -> int:
         if not words:
-            raise UsageError("there is nothing to send")
+            raise UsageError(
+                "there is nothing to send", hint="name a text, or - for standard input: streamrelay send TARGET TEXT"
+            )
         wanted = not no_daemon and connection.is_usual
         async with service_if_any(connection.server(), wanted=wanted) as service:
             sent = await (here() if service is None else through(service))

@@ -28,7 +28,10 @@ def writing() -> Iterator[None]:
     except BrokenPipeError as error:
         raise ReaderGoneError from error
     except OSError as error:
-        raise StreamrelayError(f"cannot write to standard output: {error.strerror}") from error
+        raise StreamrelayError(
+            f"cannot write to standard output: {error.strerror}",
+            hint="check the disk or the program that it is redirected to",
+        ) from error
 
 
 class _StandardOutput(io.FileIO):

@@ -356,7 +356,11 @@ class PaneConversation:
         self._tasks.discard(task)
         if task.cancelled() or (error := task.exception()) is None:
             return
-        failure = error if isinstance(error, StreamrelayError) else StreamrelayError(f"{type(error).__name__}")
+        failure = (
+            error
+            if isinstance(error, StreamrelayError)
+            else StreamrelayError(f"{type(error).__name__}", hint="the log has the whole error")
+        )
         for prompt in self._prompts.values():
             prompt.fail(failure)
         _log.error("a task of a conversation failed: %s", type(error).__name__, exc_info=error)

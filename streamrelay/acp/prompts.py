@@ -24,7 +24,7 @@ def prompt_text(blocks: Iterable[Block]) -> str:
     """Return the text of a prompt; raises UsageError for a prompt without text, or one that holds more than text."""
     text = "".join(map(_text, blocks))
     if not text.strip():
-        raise UsageError("the prompt holds no text")
+        raise UsageError("the prompt holds no text", hint="send a prompt with a text block")
     return text
 
 

@@ -187,7 +187,7 @@ class ControlClient:
     def closed(self) -> asyncio.Future[ConnectionEnd]:
         """Done when the connection has ended, however it did; await it as often as you like, it can't be cancelled."""
         if self._end is None:
-            raise errors.UsageError("the client was never opened")
+            raise errors.UsageError("the client was never opened", hint="use it in `async with`")
         return asyncio.shield(self._end)
 
     def pause_reading(self) -> None:
@@ -221,7 +221,7 @@ class ControlClient:
         if self._finished:
             raise lost(self._words)
         if self._transport is None or not self._session:
-            raise errors.UsageError("the client is not attached")
+            raise errors.UsageError("the client is not attached", hint="use it in `async with`")
         self._transport.write(self._requests.submit(line, on_reply))
         self._reminder.asked()
 

@@ -72,7 +72,9 @@ class Ssh:
         try:
             words = shlex.split(self.command)
         except ValueError as error:
-            raise errors.UsageError(f"invalid ssh command: {self.command!r}: {error}") from error
+            raise errors.UsageError(
+                f"invalid ssh command: {self.command!r}: {error}", hint="quote it as a shell does: --ssh 'ssh -p 2222'"
+            ) from error
         if not words or "\0" in self.command:
             raise errors.UsageError("the ssh command is empty", hint="leave the option out; the default is ssh")
 

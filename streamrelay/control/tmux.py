@@ -95,7 +95,7 @@ class Tmux:
 
     def __post_init__(self) -> None:
         if self.socket_name is not None and self.socket_path is not None:
-            raise errors.UsageError("name a server by -L or by -S, not by both")
+            raise errors.UsageError("name a server by -L or by -S, not by both", hint="leave one of the two out")
         if not self.binary:
             object.__setattr__(self, "binary", "tmux" if self.ssh is not None else _default_binary())
         if self.ssh is not None:

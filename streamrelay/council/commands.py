@@ -66,7 +66,9 @@ def parse(text: str) -> Command:
         case "/dissent":
             return coordinator.StartRound("dissent")
         case "/chair" | "/retry" if not rest:
-            raise UsageError(f"{word} needs a member's name")
+            raise UsageError(
+                f"{word} needs a member's name", hint="name a member of the council: /chair NAME, /retry NAME"
+            )
         case "/chair":
             return coordinator.StartRound("chair", rest)
         case "/retry":

@@ -220,9 +220,12 @@ class CouncilSession:
         It is not stored yet: see `until_stored`. Raises UsageError for an empty or too long message.
         """
         if not text.strip():
-            raise UsageError("the message is empty")
+            raise UsageError("the message is empty", hint="write a message with words")
         if len(text) > MAX_MESSAGE:
-            raise UsageError(f"the message has {len(text)} characters; at most {MAX_MESSAGE} are allowed")
+            raise UsageError(
+                f"the message has {len(text)} characters; at most {MAX_MESSAGE} are allowed",
+                hint="shorten it, or write it into a file and name the file",
+            )
         message_id = f"p{secrets.token_hex(6)}"
         self._unhandled[message_id] = Entry(message_id, self.config.person, "person", text)
         self._storing[message_id] = asyncio.get_running_loop().create_future()

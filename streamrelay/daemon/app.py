@@ -215,7 +215,10 @@ def _decoded(body: bytes) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"the body is not a JSON object: {error}") from error
+        raise UsageError(
+            f"the body is not a JSON object: {error}",
+            hint="send one JSON object; GET /openapi.json describes the body of each call",
+        ) from error
     return fields
 
 

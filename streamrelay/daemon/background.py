@@ -92,7 +92,10 @@ def _log(path: Path) -> BinaryIO:
             path.replace(path.with_name(f"{path.name}.1"))
         file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
     except OSError as error:
-        raise StreamrelayError(f"cannot write {path}: {error.strerror}") from error
+        raise StreamrelayError(
+            f"cannot write {path}: {error.strerror}",
+            hint="check the folder's permissions and the free space of its disk",
+        ) from error
     file.seek(0, os.SEEK_END)
     return file
 

@@ -85,7 +85,10 @@ def listening(address: DaemonAddress) -> Iterator[socket.socket]:
             address.socket.chmod(0o600)
             listener.listen(BACKLOG)
         except OSError as error:
-            raise StreamrelayError(f"cannot listen on {address.socket}: {error.strerror}") from error
+            raise StreamrelayError(
+                f"cannot listen on {address.socket}: {error.strerror}",
+                hint="check the permissions of its folder; streamrelay daemon status shows whether one runs",
+            ) from error
         listener.setblocking(False)
         try:
             yield listener

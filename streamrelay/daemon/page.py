@@ -116,7 +116,10 @@ class PageServer:
                     try:
                         wanted = msgspec.json.decode(await request.body(), type=OpenPage).listen
                     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                        raise UsageError(f"the body does not say where to open the page: {error}") from error
+                        raise UsageError(
+                            f"the body does not say where to open the page: {error}",
+                            hint="send a JSON object as docs/web.md describes",
+                        ) from error
                     await self._open(_listen(wanted or "0"), routes, stack)
                 return Response(msgspec.json.encode(self._access or Access()), media_type="application/json")
 

@@ -198,7 +198,10 @@ async def _closed_in_time(opened: AbstractAsyncContextManager[Running]) -> Async
                 async with asyncio.timeout(CLOSING):
                     await stack.aclose()
             except TimeoutError as error:
-                raise StreamrelayError(f"the service did not close within {CLOSING:g} s") from error
+                raise StreamrelayError(
+                    f"the service did not close within {CLOSING:g} s",
+                    hint="end the process; accepted messages are in its outbox",
+                ) from error
 
 
 class _Signals:

@@ -52,7 +52,10 @@ def install(unit: Unit) -> list[str]:
         unit.file.parent.mkdir(parents=True, exist_ok=True)
         unit.file.write_text(unit.content, encoding="utf-8")
     except OSError as error:
-        raise StreamrelayError(f"cannot write {unit.file}: {error.strerror}") from error
+        raise StreamrelayError(
+            f"cannot write {unit.file}: {error.strerror}",
+            hint="check the folder's permissions and the free space of its disk",
+        ) from error
     return _run(unit.enable)
 
 

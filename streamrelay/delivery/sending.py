@@ -241,10 +241,19 @@ def _late(sent: SentMessage, pane: str, seconds: float) -> StreamrelayError:
     if sent.state in {"submitted", "turn_started", "answered"}:
         return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
     if sent.state in _PASTED:
-        return DeliveryTimeout(f"message {sent.message_id} is pasted, but not submitted after {seconds:g} s", data=data)
+        return unsubmitted(sent.message_id, seconds, data)
     return DeliveryTimeout(
         f"{sent.message_id} was not typed in {seconds:g} s and is cancelled",
         hint="send it again when the session takes messages, or give it longer: --timeout SECONDS",
+        data=data,
+    )
+
+
+def unsubmitted(message_id: str, seconds: float, data: Mapping[str, object]) -> DeliveryTimeout:
+    """Return the error for a message that is pasted and has not got its Enter in time."""
+    return DeliveryTimeout(
+        f"message {message_id} is pasted, but not submitted after {seconds:g} s",
+        hint=f"look at the pane before you send it again; its state: streamrelay delivery show {message_id}",
         data=data,
     )
 

@@ -24,7 +24,10 @@ def spool(message: Message, pane: str, folder: Path) -> tuple[Path, Message]:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(message.text)
     except OSError as error:
-        raise StreamrelayError(f"cannot write {path}: {error.strerror}") from error
+        raise StreamrelayError(
+            f"cannot write {path}: {error.strerror}",
+            hint="check the folder's permissions and the free space of its disk",
+        ) from error
     return path, Message(message.message_id, pointer(message, path), message.head)
 
 
@@ -45,4 +48,6 @@ def forget_old(folder: Path, now: float | None = None) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise StreamrelayError(f"cannot delete {path}: {error.strerror}") from error
+            raise StreamrelayError(
+                f"cannot delete {path}: {error.strerror}", hint="check the permissions of its folder"
+            ) from error

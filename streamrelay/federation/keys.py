@@ -207,7 +207,10 @@ def _secret(own: KeyPair, theirs: bytes, *, sending: bool) -> bytes:
     try:
         shared = X25519PrivateKey.from_private_bytes(own.private).exchange(X25519PublicKey.from_public_bytes(theirs))
     except ValueError as error:
-        raise UsageError(f"invalid public key {fingerprint(theirs)}: it makes no secret") from error
+        raise UsageError(
+            f"invalid public key {fingerprint(theirs)}: it makes no secret",
+            hint="print the key of the other machine there: streamrelay peers key",
+        ) from error
     first, second = (own.public, theirs) if sending else (theirs, own.public)
     return HKDF(SHA256(), KEY_SIZE, salt=None, info=b"streamrelay federation 2" + first + second).derive(shared)
 

@@ -39,7 +39,10 @@ def target(of: libtmux.Pane | libtmux.Window | libtmux.Session, socket_path: str
     elif isinstance(of, libtmux.Session):
         name = of.session_id
     else:
-        raise UsageError(f"a target is a string or an object of libtmux, not {type(of).__name__}")
+        raise UsageError(
+            f"a target is a string or an object of libtmux, not {type(of).__name__}",
+            hint="pass a pane id such as %3, or a Pane, Window or Session of libtmux",
+        )
     if not _is_on(of.server, socket_path):
         raise UsageError(
             f"{of} belongs to another tmux server than {socket_path}",

@@ -90,7 +90,9 @@ class NoticeTexts(msgspec.Struct, frozen=True, kw_only=True):
                 notice_text(getattr(self, name), title="", deliveries=0)
         filled(self.frame, name="", number=0, text="")
         if "{text}" not in self.frame:
-            raise UsageError(f"the template {self.frame!r} has no {{text}}")
+            raise UsageError(
+                f"the template {self.frame!r} has no {{text}}", hint="put {text} where the message is to stand"
+            )
 
 
 class Link(msgspec.Struct, frozen=True):

@@ -121,7 +121,11 @@ class LinkRegistry:
     ) -> tuple[Link, list[Effect]]:
         """Link two sessions; if they are linked already, return that link unchanged. `at` is Unix time."""
         if a.session == b.session:
-            raise UsageError("a session cannot be linked with itself", data={"session": a.session})
+            raise UsageError(
+                "a session cannot be linked with itself",
+                hint="name two different sessions",
+                data={"session": a.session},
+            )
         entry = self._entries.get(_pair(a, b))
         if entry is not None:
             return entry.link(), []

@@ -40,7 +40,10 @@ _SECONDS_AN_HOUR = 3600
 async def send_message(service: Service, caller: str, asked: arguments.SendMessageArguments) -> SendMessageResult:
     """Deliver a message, and begin or end a conversation if the call asks for it."""
     if asked.direct and asked.close_link:
-        raise UsageError("direct=true begins a conversation and close_link=true ends one: ask for one of them")
+        raise UsageError(
+            "direct=true begins a conversation and close_link=true ends one: ask for one of them",
+            hint="leave one of the two out",
+        )
     if asked.close_link and not caller:
         raise UsageError("a caller without a session has no conversation to end", hint=descriptions.UNKNOWN_CALLER)
     sent = await service.send_message(

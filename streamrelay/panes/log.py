@@ -87,7 +87,10 @@ class PaneLog:
             self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             self.size = os.fstat(self._descriptor).st_size
         except OSError as error:
-            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
+            raise RecordingError(
+                f"cannot write {self.path}: {error.strerror}",
+                hint="check the folder's permissions and the free space of its disk",
+            ) from error
 
     def past(self) -> Past | None:
         """Return the entries of an earlier process; None if there are none, or the log is damaged.
@@ -103,7 +106,9 @@ class PaneLog:
             self._end_line()
             return Past(clock.began, self._entries())
         except OSError as error:
-            raise RecordingError(f"cannot read {self.path}: {error.strerror}") from error
+            raise RecordingError(
+                f"cannot read {self.path}: {error.strerror}", hint="check the permissions of the file"
+            ) from error
         except msgspec.MsgspecError:
             return None
 

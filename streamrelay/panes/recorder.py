@@ -48,7 +48,12 @@ class Recorder:
         self.messages += isinstance(entry, Submitted | HandedOver)
         self._waiting.append(entry)
         if self._waiting_bytes > MAX_PENDING_BYTES:
-            self._fail(RecordingError(f"{self._writer.path}: the disk is slower than the pane"))
+            self._fail(
+                RecordingError(
+                    f"{self._writer.path}: the disk is slower than the pane",
+                    hint="record to a faster disk, or a pane that prints less",
+                )
+            )
 
     def end(self) -> None:
         """Stop taking entries."""

@@ -92,7 +92,9 @@ def animate(
             )
         screens.append(screen)
     if not screens:
-        raise RecordingError("the recording shows no output in that pane and time")
+        raise RecordingError(
+            "the recording shows no output in that pane and time", hint="choose another pane or a longer time"
+        )
     columns, lines = max(screen.columns for screen in screens), max(len(screen.rows) for screen in screens)
     return Animation(columns, lines, _retimed(screens, speed, max_pause))
 
@@ -106,7 +108,7 @@ def final_screen(recording: Recording, *, pane: str | None = None) -> TmuxScreen
             camera = _Camera(screen_of(entry) if isinstance(entry, Began) else TmuxScreen(*size))
         camera.take(entry)
     if camera is None:
-        raise RecordingError("the recording shows no output in that pane")
+        raise RecordingError("the recording shows no output in that pane", hint="choose another pane")
     return camera.screen
 
 

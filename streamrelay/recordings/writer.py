@@ -51,7 +51,10 @@ class RecordingWriter:
             hint = "it is a folder: name a file" if path.is_dir() else "use --force to replace it"
             raise RecordingError(f"file exists: {path}", hint=hint) from error
         except OSError as error:
-            raise RecordingError(f"cannot write {path}: {error.strerror}") from error
+            raise RecordingError(
+                f"cannot write {path}: {error.strerror}",
+                hint="check the folder's permissions and the free space of its disk",
+            ) from error
         self._file = os.fdopen(descriptor, "wb")
         self._lock = threading.Lock()
         self._gzip = gzip.GzipFile("", "wb", 6, self._file, 0) if path.suffix == ".gz" else None
@@ -68,7 +71,10 @@ class RecordingWriter:
                     self._file.write(data)
                 self._file.flush()
         except OSError as error:
-            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
+            raise RecordingError(
+                f"cannot write {self.path}: {error.strerror}",
+                hint="check the folder's permissions and the free space of its disk",
+            ) from error
 
     def discard(self) -> None:
         """Delete the file, because there was nothing to record."""
@@ -81,7 +87,10 @@ class RecordingWriter:
                 if self._gzip is not None:
                     self._gzip.close()
         except OSError as error:
-            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
+            raise RecordingError(
+                f"cannot write {self.path}: {error.strerror}",
+                hint="check the folder's permissions and the free space of its disk",
+            ) from error
 
     def __enter__(self) -> Self:
         return self

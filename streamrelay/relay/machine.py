@@ -66,7 +66,9 @@ class RelayMachine:
     def __init__(self, relay_id: str, participants: Sequence[Participant], rules: Rules | None = None) -> None:
         """Begin a relay; raises UsageError for participants that share a session, pane or label, or invalid rules."""
         if len(participants) < 2:
-            raise UsageError("a relay needs at least two participants")
+            raise UsageError(
+                "a relay needs at least two participants", hint="name two panes or more: streamrelay relay A B"
+            )
         for what in ("pane", "number", "name"):
             values = [getattr(participant, what) for participant in participants]
             for value in values:
@@ -81,7 +83,10 @@ class RelayMachine:
         self.rules = rules or Rules()
         self.rules.check()
         if "{text}" not in self.rules.frame:
-            raise UsageError(f"invalid frame template {self.rules.frame!r}: it has no field {{text}}")
+            raise UsageError(
+                f"invalid frame template {self.rules.frame!r}: it has no field {{text}}",
+                hint="put {text} where the message is to stand",
+            )
         filled(self.rules.frame, name="", number=0, text="")
         self.state = RelayState(
             budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}

@@ -64,7 +64,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("budget", "acknowledgements", "hops", "longest", "per_minute"):
             if not 0 <= getattr(self, name) <= MAX_COUNT:
                 raise UsageError(
-                    f"invalid {name}: {getattr(self, name)}; it must be from 0 (no limit) to {MAX_COUNT:,}"
+                    f"invalid {name}: {getattr(self, name)}; it must be from 0 (no limit) to {MAX_COUNT:,}",
+                    hint="choose a number in that range",
                 )
 
 

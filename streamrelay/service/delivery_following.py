@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import cast
 
 from streamrelay.delivery.message import FINAL, NEEDS_PERSON
-from streamrelay.delivery.sending import SentMessage, judge
+from streamrelay.delivery.sending import SentMessage, judge, unsubmitted
 from streamrelay.errors import AnswerTimeout, DaemonLost, DeliveryTimeout, StreamrelayError
 from streamrelay.events import AnyEvent, Injected, Receipt
 from streamrelay.panes.publisher import Publish
@@ -133,7 +133,7 @@ def _timeout_error(sent: SentMessage, pane: str, seconds: float) -> StreamrelayE
     if state not in _UNSUBMITTED:
         return AnswerTimeout(f"no answer in {seconds:g} s", data=data)
     if not queued:
-        return DeliveryTimeout(f"message {sent.message_id} is pasted, but not submitted after {seconds:g} s", data=data)
+        return unsubmitted(sent.message_id, seconds, data)
     why = f" ({reason})" if reason else ""
     return DeliveryTimeout(
         f"message {sent.message_id} is still queued after {seconds:g} s{why}",

@@ -134,7 +134,7 @@ class Federation:
         for name in (table.node, *table.peers):
             check_node(name)
         if table.node in table.peers:
-            raise UsageError("federation.peers names federation.node itself")
+            raise UsageError("federation.peers names federation.node itself", hint="remove it from federation.peers")
         self._core = core
         self._table = table
         self.keys = _key_ring(table)
@@ -277,7 +277,11 @@ class Federation:
         if answer.code == NotAllowed.code:
             raise NotAllowed(f"{there.node}: {answer.message}", data={"session": str(there)})
         if answer.party is None:
-            raise TargetNotFound(f"{there.node}: {answer.message}", hint="", data={"code": answer.code})
+            raise TargetNotFound(
+                f"{there.node}: {answer.message}",
+                hint=f"list the sessions of {there.node} there: streamrelay ls",
+                data={"code": answer.code},
+            )
         here = self.node.name
         session, pane = (seen_from(one, there.node, here) for one in (answer.party.session, answer.party.pane))
         return msgspec.structs.replace(answer.party, session=session, pane=pane)

@@ -157,7 +157,9 @@ class Sessions:
             raise UsageError(f"{columns}x{lines} is too small", hint=f"at least {MIN_COLUMNS}x{MIN_LINES}")
         for name, value in request.environment.items():
             if not _VARIABLE.fullmatch(name) or "\0" in value:
-                raise UsageError(f"{name!r} is no name of an environment variable with its value")
+                raise UsageError(
+                    f"{name!r} is no name of an environment variable with its value", hint="write it as NAME=VALUE"
+                )
         taken = await self.all()
         titles = {one.title for one in taken}
         title = request.title or session_name(Path(program).name, titles)

@@ -162,7 +162,9 @@ def test_what_cannot_be_typed_fails_with_its_reason(cli, private_tmux, text, rea
 
 def test_nothing_to_send_is_a_usage_error(cli, private_tmux):
     private_tmux.new_session("target", ["cat"])
-    assert cli.run("send", "target", "").returncode == errors.UsageError.exit_code
+    done = cli.run("send", "target", "")
+    assert done.returncode == errors.UsageError.exit_code
+    assert done.stderr.splitlines()[-1] == ("hint: name a text, or - for standard input: streamrelay send TARGET TEXT")
 
 
 @pytest.mark.requirement("DLV-03c")

@@ -62,7 +62,8 @@ def closing(redirection, *words):
 
 
 def refusal(number):
-    return f"error: cannot write to standard output: {os.strerror(number)}\n"
+    hint = "check the disk or the program that it is redirected to"
+    return f"error: cannot write to standard output: {os.strerror(number)}\nhint: {hint}\n"
 
 
 def told(done):
@@ -146,7 +147,11 @@ def test_watch_ends_with_the_first_line_that_it_cannot_print(private_tmux, envir
 def test_a_closed_standard_input_is_an_empty_one(private_tmux, environment):
     pane = private_tmux.new_session("work", ["cat"])
     done = ended(closing("<&-", COMMAND, "send", "-S", str(private_tmux.socket_path), pane, "-"), environment)
-    assert (done.returncode, done.stderr) == (2, "error: there is nothing to send\n")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: there is nothing to send",
+        "hint: name a text, or - for standard input: streamrelay send TARGET TEXT",
+    ]
 
 
 @pytest.mark.parametrize("redirection", ["<&-", "<&- >&- 2>&-"])

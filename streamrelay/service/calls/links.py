@@ -43,7 +43,11 @@ async def create_link(
         return link
     first, second = await core.find(a), await core.find(b)
     if first.session == second.session:
-        raise UsageError("a session cannot be linked with itself", data={"session": first.session})
+        raise UsageError(
+            "a session cannot be linked with itself",
+            hint="name two different sessions",
+            data={"session": first.session},
+        )
     for session in (first, second):
         await core.admit(session)
     link_id, at, policy = new_id("link"), time.time(), policy or core.policy
