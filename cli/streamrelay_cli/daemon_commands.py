@@ -1,6 +1,6 @@
 """The commands of the daemon: status, pause, mute, extend and stop."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -11,7 +11,7 @@ from streamrelay.counts import counted
 from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Status
 from streamrelay.service.interface import Service
-from streamrelay_cli.attention import attention_lines
+from streamrelay_cli.attention import attention_lines, session_label
 from streamrelay_cli.command_entry import CONTROL, command
 from streamrelay_cli.daemon_client import service_needed, starting
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
@@ -45,7 +45,15 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
             }
             output.json(shown)
         else:
-            output.lines([*_lines(told, links, relays), *_waiting_lines(waiting), *attention_lines(sessions)])
+            titles = {session.session: session_label(session) for session in sessions}
+            output.lines(
+                [
+                    *_lines(told, links, relays),
+                    *_muted_lines(told.muted, titles),
+                    *_waiting_lines(waiting),
+                    *attention_lines(sessions),
+                ]
+            )
 
     async def main() -> int:
         if (health := await starting(options.server())) is not None:
@@ -167,13 +175,28 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
     messages = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
     yield f"messages: {messages or 'none'}"
     for link in links:
-        a, b = link.parties
-        yield f"{link.link_id}  {link.state}  {a.title} ({a.session}) and {b.title} ({b.session}), {budget_left(link)}"
+        a, b = (
+            f"{side.title} ({_session(side.session, is_muted=side.session in told.muted)})" for side in link.parties
+        )
+        yield f"{link.link_id}  {link.state}  {a} and {b}, {budget_left(link)}"
     for relay in relays:
-        names = ", ".join(f"{member.name} ({member.session})" for member in relay.members if not member.gone)
+        names = ", ".join(
+            f"{member.name} ({_session(member.session, is_muted=member.muted)})"
+            for member in relay.members
+            if not member.gone
+        )
         yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {counts.deliveries(relay.deliveries)}"
     for problem in told.problems:
         yield f"problem: {problem}"
+
+
+def _session(session: str, *, is_muted: bool) -> str:
+    return f"{session}, muted" if is_muted else session
+
+
+def _muted_lines(muted: Sequence[str], titles: Mapping[str, str]) -> Iterable[str]:
+    for session in muted:
+        yield f"muted: {titles.get(session, session)}; unmute with: streamrelay mute {session} --off"
 
 
 def _waiting_lines(waiting: Sequence[Delivery]) -> Iterable[str]:

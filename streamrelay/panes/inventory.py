@@ -1,5 +1,6 @@
 """The panes of a server: one format for every query, and the search for targets."""
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -103,6 +104,13 @@ def parse_panes(lines: Iterable[str], *, in_hub: bool = False) -> dict[str, list
         if pane is not None and (in_hub or not pane.in_hub):
             panes.setdefault(pane.pane, []).append(pane)
     return panes
+
+
+def suggested(target: str, names: Iterable[str]) -> str:
+    """Return the hint for a target that does not exist: the names like its session's, and how to list all."""
+    close = difflib.get_close_matches(target.removeprefix("=").partition(":")[0], sorted(set(names)))
+    listing = "list the panes of this server: streamrelay ls"
+    return f"did you mean {' or '.join(close)}? {listing}" if close else listing
 
 
 def find_target(target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -19,7 +19,7 @@ from streamrelay.errors import CommandFailed, PaneGone, StreamrelayError, Target
 from streamrelay.events import Event, PaneClosed
 from streamrelay.panes.attachments import Attachments
 from streamrelay.panes.close_errors import closing_error
-from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane
+from streamrelay.panes.inventory import PaneInfo, find_target, parse_pane, suggested
 from streamrelay.panes.listeners import Follows, Listener, always, never
 from streamrelay.panes.live import InputRecorder
 from streamrelay.panes.log import PaneLog, last_events
@@ -143,12 +143,20 @@ class Server:
         try:
             answer = await self._attachments.query(*find_target(target))
         except (CommandFailed, TargetNotFound) as error:
-            raise TargetNotFound(f"{target!r}: {error.message}", data={"target": target}) from error
+            is_named = error.message.endswith(f": {target}")
+            raise TargetNotFound(
+                error.message if is_named else f"{target!r}: {error.message}",
+                hint=suggested(target, await self._session_names()),
+                data={"target": target},
+            ) from error
         for line in reversed(answer):
             # A hook of the user may print its own lines.
             if (pane := parse_pane(line)) is not None:
                 return pane if not pane.in_hub else await self._outside_hubs(pane)
         raise TargetNotFound(f"{target!r} is no pane, window or session", data={"target": target})
+
+    async def _session_names(self) -> set[str]:
+        return {place.session_name for places in (await self._attachments.panes()).values() for place in places}
 
     async def _outside_hubs(self, seen: PaneInfo) -> PaneInfo:
         """Return the same pane in a session of the user."""

@@ -215,6 +215,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     problems: Sequence[str] = ()
     gatherings: int = 0
     """The number of gatherings in progress."""
+    muted: Sequence[str] = ()
+    """The ids of the sessions that a person has muted."""
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):

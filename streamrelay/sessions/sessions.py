@@ -17,7 +17,7 @@ from streamrelay.delivery.machine import PICTURE_REST
 from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import CommandFailed, ConnectionLost, PaneGone, StartFailed, TargetNotFound, UsageError
 from streamrelay.events import NeedKind
-from streamrelay.panes.inventory import PaneInfo
+from streamrelay.panes.inventory import PaneInfo, suggested
 from streamrelay.panes.server import Server
 from streamrelay.relay.session import checked_name
 from streamrelay.sessions.advice import advice, attach_command
@@ -94,14 +94,23 @@ class Sessions:
                 raise UsageError(f"several sessions have the title {text!r}: {panes}", hint="name it by its id")
             if known:
                 return known[0]
+        missing = TargetNotFound(
+            f"no session or pane is called {text!r}",
+            hint=suggested(text, [name for one in sessions for name in (one.title, one.session_name)]),
+            data={"target": text},
+        )
         if text and not _EXACT.fullmatch(text):
-            raise TargetNotFound(f"{text!r} is no session", data={"target": text})
+            raise missing
         is_name = bool(text) and text[0] not in "%@$"
-        pane = (await self._server.find(f"={text}" if is_name else text)).pane
+        try:
+            # A name after `=` is exact in tmux.
+            pane = (await self._server.find(f"={text}" if is_name else text)).pane
+        except TargetNotFound as error:
+            raise missing from error
         for one in sessions:
             if one.pane == pane:
                 return one
-        raise TargetNotFound(f"{text!r} is no session", data={"target": text})
+        raise missing
 
     async def start(self, request: StartSession, *, is_awaited: bool = False) -> Session:
         """Start a session; return when its program is in the foreground, or after a limit.

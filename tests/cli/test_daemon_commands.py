@@ -220,6 +220,46 @@ def test_a_link_with_names_goes_to_the_daemon_as_a_relay_does(daemon: Daemon) ->
     assert daemon.noted("pause", "--resume")[1] == "deliveries resume\n"
 
 
+@pytest.mark.requirement("REL-10c")
+def test_the_status_shows_what_is_muted(daemon: Daemon) -> None:
+    daemon.start()
+    pane = daemon.panes["bob"]
+    daemon.asks("link", "ann", "bob")
+    daemon.asks("mute", "bob")
+    told = daemon.asks("status")
+    assert f"bob ({pane}, muted), 8 left" in told
+    assert f"muted: bob ({pane}); unmute with: streamrelay mute {pane} --off" in told
+    assert daemon.status()["muted"] == [pane]
+    daemon.asks("stop")
+    relay = daemon.asks("relay", "Ann=ann", "Bob=bob").strip()
+    assert [line for line in daemon.asks("status").splitlines() if line.startswith(relay)] == [
+        f"{relay}  open  Ann ({daemon.panes['ann']}), Bob ({pane}, muted), 0 deliveries"
+    ]
+    daemon.asks("mute", pane, "--off")
+    assert "muted" not in daemon.asks("status")
+    assert daemon.status()["muted"] == []
+
+
+@pytest.mark.parametrize(
+    "words", [("mute", "bobb"), ("end", "bobb"), ("send", "bobb", "hello"), ("link", "ann", "bobb")]
+)
+def test_an_unknown_session_is_named_once_and_a_like_one_offered(daemon: Daemon, words: tuple[str, ...]) -> None:
+    daemon.start()
+    assert daemon.asks(*words, code=20) == (
+        "error: no session or pane is called 'bobb'\n"
+        "hint: did you mean bob? list the panes of this server: streamrelay ls\n"
+    )
+
+
+def test_an_unknown_session_is_named_once_without_a_daemon(daemon: Daemon) -> None:
+    assert daemon.asks("send", "bobb", "hello", code=20) == (
+        "error: can't find pane: bobb\nhint: did you mean bob? list the panes of this server: streamrelay ls\n"
+    )
+    assert daemon.asks("send", "zzz:0", "hello", code=20).endswith(
+        "hint: list the panes of this server: streamrelay ls\n"
+    )
+
+
 @pytest.mark.requirement("HIS-03b")
 def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
     daemon.start("--log-level", "info")

@@ -29,6 +29,7 @@ async def status(parts: ServiceParts) -> Status:
         gatherings=len(core.machine.circles.held),
         deliveries={str(state): count for state, count in (await core.outbox.counts(core.server_key)).items()},
         subscribers=core.feed.readers,
+        muted=sorted(core.machine.settings.muted),
         problems=(*core.problems, *remote_sessions.problems(core)),
     )
 
