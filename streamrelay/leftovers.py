@@ -215,7 +215,8 @@ async def _options(tmux: Tmux, scope: str) -> list[Option]:
     for start in range(0, len(of), _AT_ONCE):
         words: list[str] = []
         for one in of[start : start + _AT_ONCE]:
-            words += ["display-message", "-p", "-t", one, _HERE + one, ";"]
+            # `%56` alone would be a time format of width 56 (tmux 3.3a format.c, format_expand_time).
+            words += ["display-message", "-p", "-t", one, _HERE + one.replace("%", "%%"), ";"]
             words += ["show-options", *filter(None, (scope,)), "-t", one, ";"]
         found += _parsed((await tmux.run(*words[:-1])).splitlines(), scope)
     return found

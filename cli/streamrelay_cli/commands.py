@@ -33,9 +33,13 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "Talk",
         commands={
             "start": CommandEntry("gather:start", "Start a gathering and its sessions, and print its id."),
-            "list": CommandEntry("gather:list_", "List the current gatherings, and the latest ones that ended."),
+            "list": CommandEntry(
+                "gather:list_", "List the current gatherings, and the latest ones that ended, one line each."
+            ),
             "watch": CommandEntry("gather:watch", "Show a gathering until it is over: circle, piece, beats, words."),
-            "status": CommandEntry("gather:status", "Show the state of all gatherings, or of one in full."),
+            "status": CommandEntry(
+                "gather:status", "Show open gatherings with their members, and the last closed ones; or one in full."
+            ),
             "say": CommandEntry("gather:say", "Speak for a person who holds the talking piece."),
             "pass": CommandEntry("gather:pass_", "Pass the talking piece on for the participant who holds it."),
             "pause": CommandEntry("gather:pause", "Stop the time of a gathering; the piece stays where it is."),

@@ -166,7 +166,7 @@ def list_(printing: PrintingOptions, as_json: AsJson = False) -> None:
                 for session in sessions
             )
         if not sessions:
-            output.note("no council has been held yet: streamrelay council")
+            output.note("no council has been held yet; hold one: streamrelay council")
         return 0
 
     run_to_end(output, main)
@@ -303,7 +303,7 @@ async def _id_of(store: CouncilStore, session: str) -> str:
         return session
     sessions = await store.sessions()
     if not sessions:
-        raise UsageError("no council has been held yet", hint="streamrelay council")
+        raise UsageError("no council has been held yet", hint="hold one: streamrelay council")
     return sessions[0].id
 
 

@@ -145,17 +145,19 @@ def stop(
 
 @command("daemon reload", place=50)
 @takes_options
-def reload(options: ServerOptions) -> None:
+def reload(options: ServerOptions, printing: PrintingOptions) -> None:
     """Make the daemon read its profiles and configuration again.
 
     Its log shows the result.
     """
+    output = printing.output()
 
     async def main() -> int:
-        _signalled(options.server(), signal.SIGHUP)
+        pid = _signalled(options.server(), signal.SIGHUP)
+        output.note(f"the daemon (process {pid}) reloads; see the result: streamrelay daemon logs -n 1")
         return 0
 
-    run_to_end(CommandOutput(), main)
+    run_to_end(output, main)
 
 
 @command("daemon logs", place=40)

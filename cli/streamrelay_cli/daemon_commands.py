@@ -8,6 +8,7 @@ import typer
 
 from streamrelay import counts
 from streamrelay.counts import counted
+from streamrelay.errors import TargetNotFound
 from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Status
 from streamrelay.service.interface import Service
@@ -153,7 +154,11 @@ def stop(
             return
         relays = {relay.relay for relay in await service.relays()}
         for one in which:
-            await (service.stop_relay(one) if one in relays else service.close_link(one))
+            try:
+                await (service.stop_relay(one) if one in relays else service.close_link(one))
+            except TargetNotFound as error:
+                hint = "list the links and relays: streamrelay status"
+                raise TargetNotFound(f"there is no link or relay {one}", hint=hint, data=error.data) from error
             output.note(f"{one} has ended")
 
     _ask(output, options, ask)

@@ -59,7 +59,7 @@ def explain(
     output = CommandOutput()
     known = [profile.reading for profile in load_profiles()] if profiles else []
     found = explained(open_recording(recording), known)
-    lines = [line for line in found.lines if turn is None or line.turn == turn]
+    lines = found.lines if turn is None else _of_turn(found.lines, turn)
     if text is not None:
         lines = _containing(lines, text)
     if html is not None:
@@ -72,6 +72,20 @@ def explain(
         output.lines(_table(lines))
     else:
         output.lines(part for line in lines for part in _in_full(line, text))
+
+
+def _of_turn(lines: list[Explanation], turn: int) -> list[Explanation]:
+    found = [line for line in lines if line.turn == turn]
+    if not found:
+        turns = sorted({line.turn for line in lines})
+        whole = turns == [*range(turns[0], turns[-1] + 1)] if turns else False
+        shown = f"{turns[0]} to {turns[-1]}" if whole and len(turns) > 1 else ", ".join(map(str, turns))
+        raise UsageError(
+            f"no line of this recording belongs to turn {turn}",
+            hint=f"its turns: {shown}" if turns else "the recording has no lines; replay it: streamrelay replay",
+            data={"turns": turns},
+        )
+    return found
 
 
 def _containing(lines: list[Explanation], text: str) -> list[Explanation]:

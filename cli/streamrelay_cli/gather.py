@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ import typer
 
 from streamrelay.counts import counted
 from streamrelay.errors import TargetNotFound, UsageError
-from streamrelay.service.api import Gathering, Invited, StartGathering
+from streamrelay.service.api import Gathering, GatheringMember, Invited, StartGathering
 from streamrelay.service.interface import Service
 from streamrelay.sessions.programs import own_search_path
 from streamrelay_cli.command_entry import TALK, command, group
@@ -22,7 +22,7 @@ from streamrelay_cli.daemon_client import service_needed
 from streamrelay_cli.files import write_private
 from streamrelay_cli.gathering_view import GatheringView
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerOptions, takes_options
-from streamrelay_cli.output import CommandOutput
+from streamrelay_cli.output import CommandOutput, aligned
 from streamrelay_cli.runner import run_to_end
 from streamrelay_cli.targets import written_out
 
@@ -167,18 +167,15 @@ def watch(options: ServerOptions, printing: PrintingOptions, gathering: Which = 
 @command("gather status", place=40)
 @takes_options
 def status(options: ServerOptions, printing: PrintingOptions, gathering: Which = "", as_json: AsJson = False) -> None:
-    """Show the state of all gatherings, or of one in full.
-
-    It shows open gatherings and the last closed ones.
-    """
-    _print_state(options, printing.output(as_json=as_json), gathering)
+    """Show open gatherings with their members, and the last closed ones; or one in full."""
+    _print_state(options, printing.output(as_json=as_json), gathering, in_full=True)
 
 
 @command("gather list", place=20)
 @takes_options
 def list_(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
-    """List the current gatherings, and the latest ones that ended."""
-    _print_state(options, printing.output(as_json=as_json), "")
+    """List the current gatherings, and the latest ones that ended, one line each."""
+    _print_state(options, printing.output(as_json=as_json), "", in_full=False)
 
 
 @command("gather pass", place=60)
@@ -328,21 +325,29 @@ def person_of(gathering: Gathering) -> int:
     people = [one for one in gathering.participants if one.is_human and not one.pane and not one.node]
     holds = [one for one in people if one.number == gathering.speaker]
     if len(people) != 1 and not holds:
+        if people:
+            raise UsageError("several people speak by this command", hint="name one with: --number N")
+        others = ", ".join(f"{one.name} in {one.session or one.node}" for one in gathering.participants if one.is_human)
         raise UsageError(
-            "no participant speaks by this command" if not people else "several people speak by this command",
-            hint="a participant with a session speaks there" if not people else "name one with: --number N",
+            "no person of this gathering speaks by this command" if others else "this gathering has no person",
+            hint=f"each speaks in a place of their own: {others}"
+            if others
+            else "start one with a person: streamrelay gather start --human NAME ...",
         )
     return (holds or people)[0].number
 
 
-def _print_state(options: ServerOptions, output: CommandOutput, gathering: str) -> None:
+def _print_state(options: ServerOptions, output: CommandOutput, gathering: str, *, in_full: bool) -> None:
     async def ask(service: Service) -> None:
         known = [await service.gathering(gathering)] if gathering else await service.gatherings()
-        for one in known:
-            if output.as_json:
+        if output.as_json:
+            for one in known:
                 output.json(msgspec.to_builtins(one))
-            else:
-                output.lines(_lines(one, in_full=bool(gathering) or one.state != "closed"))
+            return
+        for one, line in zip(known, aligned(map(_summary, known)), strict=True):
+            output.line(line)
+            if in_full and (gathering or one.state != "closed"):
+                output.lines(f"  {member}" for member in aligned(map(_member, one.participants)))
 
     _ask(output, options, ask)
 
@@ -371,8 +376,7 @@ def _change(
 
     async def ask(service: Service) -> None:
         known = await _which(service, gathering)
-        for line in _lines(await change(service, known.gathering), in_full=False):
-            output.note(line)
+        output.note("  ".join(_summary(await change(service, known.gathering))))
 
     _ask(output, options, ask)
 
@@ -386,21 +390,26 @@ def _ask(output: CommandOutput, options: ServerOptions, ask: Callable[[Service],
     run_to_end(output, main)
 
 
-def _lines(one: Gathering, *, in_full: bool) -> Iterable[str]:
+def _summary(one: Gathering) -> tuple[str, ...]:
+    """Return the cells of a gathering's line."""
     began = datetime.fromtimestamp(one.started_at).astimezone().strftime("%Y-%m-%d %H:%M")
-    names = {member.number: f"{member.name} ({member.number})" for member in one.participants}
+    names = {member.number: _label(member) for member in one.participants}
     piece = (
         "" if one.speaker is None else f", {names[one.speaker]} holds the piece, beat {one.beat}/{one.beats_per_turn}"
     )
     reason = f" ({one.reason})" if one.reason else ""
     place = f"{one.phase} {one.round}/{one.rounds}{piece}"
-    yield f"{one.gathering}  {one.rhythm}  {one.state}{reason}  {place}  since {began}"
-    if not in_full:
-        return
-    for member in one.participants:
-        where = member.session or (f"on a page of {member.node}" if member.node else "on a page")
-        gone = f", gone ({member.gone})" if member.gone else ""
-        yield (
-            f"  {names[member.number]}  {member.role}{', a person' if member.is_human else ''}  {where}  "
-            f"{counted(member.contributions, 'contribution')}, {counted(member.prompts, 'prompt')}{gone}"
-        )
+    return one.gathering, one.rhythm, f"{one.state}{reason}", place, f"since {began}"
+
+
+def _member(member: GatheringMember) -> tuple[str, ...]:
+    """Return the cells of a participant's line."""
+    speaks = f"on the web page of {member.node}" if member.node else "by gather say or the web page"
+    gone = f", gone ({member.gone})" if member.gone else ""
+    counts = f"{counted(member.contributions, 'contribution')}, {counted(member.prompts, 'prompt')}{gone}"
+    role = f"{member.role}{', a person' if member.is_human else ''}"
+    return _label(member), role, member.session or speaks, counts
+
+
+def _label(member: GatheringMember) -> str:
+    return f"{member.name} ({member.number})"

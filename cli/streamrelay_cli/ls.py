@@ -11,6 +11,7 @@ from streamrelay_cli.attention import attention_lines, state_cell
 from streamrelay_cli.command_entry import AGENTS, command
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.options import AsJson, PrintingOptions, ServerAnywhere, takes_options
+from streamrelay_cli.output import aligned
 from streamrelay_cli.runner import run_to_end
 
 HEADINGS = ("PANE", "ADDRESS", "SIZE", "COMMAND", "TITLE")
@@ -44,10 +45,7 @@ def ls(options: ServerAnywhere, printing: PrintingOptions, as_json: AsJson = Fal
         if sessions:
             told = [_MORE, *(_more(sessions.get(pane.pane)) for pane in panes)]
             rows = [(*row[:-1], *cells, row[-1]) for row, cells in zip(rows, told, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        output.lines(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-        )
+        output.lines(aligned(rows))
         for line in attention_lines(sessions.values()):
             output.note(line)
         return 0

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from streamrelay.delivery.sanitise import sanitised
@@ -118,6 +118,13 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
         self._output.log(self.format(record))
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows of equally many cells as lines, each column as wide as its widest cell."""
+    known = [*rows]
+    widths = [max(map(len, column)) for column in zip(*known, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in known]
 
 
 def as_lines(texts: Iterable[str]) -> bytes:

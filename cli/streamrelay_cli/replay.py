@@ -33,14 +33,18 @@ def replay(
     """
     output = CommandOutput()
     batch: list[Event] = []
+    is_silent = True
 
     def flush() -> None:
+        nonlocal is_silent
         events = batch.copy()
         batch.clear()
+        said = [event.text for event in events if isinstance(event, Text) and event.origin == "program"]
+        is_silent = is_silent and not said
         if as_json:
             output.events(events)
         else:
-            output.lines(event.text for event in events if isinstance(event, Text) and event.origin == "program")
+            output.lines(said)
 
     known = [profile.reading for profile in load_profiles()] if profiles else []
     try:
@@ -51,3 +55,5 @@ def replay(
     finally:
         # For a damaged recording, prints the lines before the damage.
         flush()
+    if is_silent:
+        output.note(f"no program said anything in {recording}; why: streamrelay explain {recording}")

@@ -69,6 +69,8 @@ def search(
                 output.json(msgspec.to_builtins(one))
             else:
                 output.labelled(_label(one), one.snippet)
+        if not history.found:
+            output.note("nothing found")
         for unread in history.left_out:
             output.note(unread)
         return 0

@@ -88,7 +88,7 @@ def read_config(path: Path) -> CouncilConfig:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         hint = "streamrelay council init writes one to begin with; --demo needs none"
-        raise ConfigError(str(path), "", "is not there", hint=hint) from error
+        raise ConfigError(str(path), "", "no such file", hint=hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(str(path), "", f"cannot be read: {error}") from error
     return parse_config(text, str(path))

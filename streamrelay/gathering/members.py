@@ -71,7 +71,7 @@ def check_members(members: Sequence[Member]) -> None:
     if count != 1:
         raise InvalidGathering(
             f"a gathering has exactly one harvester, not {count}",
-            hint="one participant has the role harvester: it hears all and speaks at the close",
+            hint="name the scribe, who hears all and speaks at the close: --harvester NAME=AGENT",
             data={"fault": "harvesters", "harvesters": count},
         )
 

@@ -220,6 +220,16 @@ def test_a_link_with_names_goes_to_the_daemon_as_a_relay_does(daemon: Daemon) ->
     assert daemon.noted("pause", "--resume")[1] == "deliveries resume\n"
 
 
+def test_commands_without_a_result_say_so(daemon: Daemon) -> None:
+    pid = daemon.start()
+    assert daemon.noted("history", "search", "zzz") == ("", "nothing found\n")
+    note = f"the daemon (process {pid}) reloads; see the result: streamrelay daemon logs -n 1\n"
+    assert daemon.noted("daemon", "reload") == ("", note)
+    assert daemon.asks("stop", "nosuch", code=20) == (
+        "error: there is no link or relay nosuch\nhint: list the links and relays: streamrelay status\n"
+    )
+
+
 @pytest.mark.requirement("REL-10c")
 def test_the_status_shows_what_is_muted(daemon: Daemon) -> None:
     daemon.start()

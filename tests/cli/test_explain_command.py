@@ -64,6 +64,17 @@ def test_only_one_turn_and_with_nothing_known_of_the_program(cli):
     assert {row.split()[1] for row in first.splitlines()[1:]} == {"2"}
 
 
+def test_a_turn_that_does_not_exist_is_an_error_that_names_the_turns(cli):
+    explained = cli.run("explain", TOOL, "--turn", "99", server=False)
+    turns = sorted(
+        {line["turn"] for line in map(json.loads, cli.run("explain", TOOL, "--json", server=False).stdout.splitlines())}
+    )
+    assert (explained.returncode, explained.stdout) == (errors.UsageError.exit_code, "")
+    assert turns == [*range(turns[0], turns[-1] + 1)]
+    shown = f"{turns[0]} to {turns[-1]}" if len(turns) > 1 else str(turns[0])
+    assert explained.stderr == f"error: no line of this recording belongs to turn 99\nhint: its turns: {shown}\n"
+
+
 def test_a_text_that_never_stood_there_is_an_error(cli):
     explained = cli.run("explain", TOOL, "never\x1b[2Jpainted", server=False)
     assert (explained.returncode, explained.stdout) == (errors.UsageError.exit_code, "")

@@ -63,7 +63,9 @@ def hall(daemon_folders: Path, private_tmux: PrivateTmux) -> Iterator[Hall]:
 @pytest.mark.requirement("GAT-14", "GAT-16b", "GAT-17")
 @pytest.mark.timeout(120)
 def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -> None:
-    assert "exactly one harvester" in hall.asks("gather", "start", "--speaker", "A=x", "--speaker", "B=y", code=35)
+    refused = hall.asks("gather", "start", "--speaker", "A=x", "--speaker", "B=y", code=35)
+    assert "exactly one harvester" in refused
+    assert "--harvester NAME=AGENT" in refused
     assert "`streamrelay gather start` holds one" in hall.asks("gather", "pass", code=20)
     gathering = hall.gather("What is alive?")
     assert gathering.startswith("gathering-")
@@ -72,6 +74,12 @@ def test_a_gathering_is_held_from_the_command_line(hall: Hall, tmp_path: Path) -
         (1, "Sage", "speaker"), (2, "You", "speaker"), (3, "Ada", "harvester"),
     ]  # fmt: skip
     assert (now["opening_question"], now["speaker"]) == ("What is alive?", 1)
+    (line,) = hall.asks("gather", "list").splitlines()
+    first, *members = hall.asks("gather", "status").splitlines()
+    assert line.split("  ")[:2] == first.split("  ")[:2] == [gathering, "daily"]
+    assert [member.split()[0] for member in members] == ["Sage", "You", "Ada"]
+    assert "You (2)   speaker, a person  by gather say or the web page  " in members[1]
+    assert len({member.index(" contribution") for member in members}) == 1, members
     hall.asks("gather", "pause")
     assert hall.now(gathering)["state"] == "paused"
     hall.asks("gather", "resume")

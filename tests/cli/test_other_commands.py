@@ -140,10 +140,15 @@ def test_render_of_what_is_not_there(cli, tmp_path):
 
 
 @pytest.mark.requirement("OPS-02a")
-def test_replay_prints_the_truth_of_a_recording(cli):
+def test_replay_prints_the_truth_of_a_recording(cli, tmp_path):
     recording = CORPUS / "cat" / "multi"
     truth = json.loads((recording / "meta.json").read_text())["truth"][0]["text"]
     assert cli.run("replay", str(recording), server=False).stdout == truth
+    silent = tmp_path / "silent.cast"
+    silent.write_text('{"version": 2, "width": 80, "height": 24}\n')
+    done = cli.run("replay", str(silent), server=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"no program said anything in {silent}; why: streamrelay explain {silent}\n"
     events = [
         json.loads(line) for line in cli.run("replay", str(recording), "--json", server=False).stdout.splitlines()
     ]

@@ -12,8 +12,9 @@ from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon
 from streamrelay.delivery.lock import find_free_locks, only_writer, remove_free_lock
 from streamrelay.errors import UsageError
-from streamrelay.leftovers import Removal, clear_files, own_folders, summarised
+from streamrelay.leftovers import Removal, clear_files, clear_server, find_leftovers, own_folders, summarised
 from streamrelay.panes.runtime_folder import runtime_folder
+from streamrelay.testing.tmux import PrivateTmux
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +53,17 @@ def test_data_stays_while_the_daemon_of_another_server_runs() -> None:
             own_folders(one, data=True)
         assert own_folders(two, data=True)
         assert own_folders(one, data=False) == []
+
+
+@pytest.mark.requirement("OPS-09")
+async def test_options_of_panes_with_long_ids_are_found_and_removed(private_tmux: PrivateTmux) -> None:
+    panes = [private_tmux.new_session(f"s{number}", ["sleep", "1000"]) for number in range(12)]
+    assert len(panes[-1]) == 3, panes
+    private_tmux.run("set-option", "-p", "-t", panes[-1], "@streamrelay_agent", "cat")
+    tmux = Tmux(socket_path=private_tmux.socket_path)
+    found = await find_leftovers(tmux)
+    assert [*map(str, await clear_server(tmux, found))] == [f"option @streamrelay_agent of {panes[-1]}"]
+    assert private_tmux.run("show-options", "-p", "-t", panes[-1]) == ""
 
 
 @pytest.mark.requirement("OPS-09")
