@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import TYPE_CHECKING
 
 from streamrelay.control import Tmux
@@ -52,7 +53,25 @@ async def starting(tmux: Tmux) -> "Health | None":
 def no_daemon(tmux: Tmux) -> DaemonMissing:
     """Return the error for a tmux server without a daemon."""
     server = address_of(tmux).tmux
+    if tmux.ssh is None and not _is_served(server):
+        return DaemonMissing(
+            f"no daemon runs, and no tmux server at {server}",
+            hint="start tmux first, then the daemon: streamrelay daemon start",
+            data={"tmux": server},
+        )
     return DaemonMissing(f"no daemon runs for the tmux server at {server}", data={"tmux": server})
+
+
+def _is_served(path: str) -> bool:
+    """Return whether a process listens on a unix socket."""
+    with socket(AF_UNIX, SOCK_STREAM) as connection:
+        try:
+            connection.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True
+    return True
 
 
 @asynccontextmanager

@@ -237,10 +237,12 @@ def refusal(words: str, *, command: Sequence[str]) -> errors.StreamrelayError:
     if words.startswith(("lost server", "server exited")):
         # The server was running when the command began (client.c, client_exit_message).
         return errors.ServerLost(words, data=data)
-    if words.startswith("no server running") or re.match(
-        r"error connecting to .* \((No such file or directory|Connection refused)\)$", words, re.DOTALL
+    if missing := re.match(
+        r"no server running on (.*)|error connecting to (.*) \((?:No such file or directory|Connection refused)\)$",
+        words,
+        re.DOTALL,
     ):
-        return errors.NoServer(words, data=data)
+        return errors.NoServer(f"no tmux server runs at {missing[1] or missing[2]}", data=data)
     if words.startswith(("can't find", "no sessions", "session not found", "no current")):
         return errors.TargetNotFound(words, data=data)
     return errors.CommandFailed(words or "tmux refused without a word", data=data)

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon, running_pid
-from streamrelay.errors import NoServer
+from streamrelay.errors import DaemonMissing, NoServer
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
@@ -301,9 +301,18 @@ def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
 
 
 def test_a_daemon_that_cannot_start_says_why(daemon_folders: Path) -> None:
-    done = CliRunner().invoke(app, ["daemon", "start", "-S", str(daemon_folders / "nowhere")])
+    nowhere = daemon_folders / "nowhere"
+    done = CliRunner().invoke(app, ["daemon", "start", "-S", str(nowhere)])
     assert done.exit_code == NoServer.exit_code
-    assert "no server running" in done.stderr or "error connecting" in done.stderr
+    assert done.stderr == (
+        f"error: no tmux server runs at {nowhere}\nhint: start tmux first, or name the server with -L NAME or -S PATH\n"
+    )
+    done = CliRunner().invoke(app, ["status", "-S", str(nowhere)])
+    assert done.exit_code == DaemonMissing.exit_code
+    assert done.stderr == (
+        f"error: no daemon runs, and no tmux server at {nowhere}\n"
+        "hint: start tmux first, then the daemon: streamrelay daemon start\n"
+    )
 
 
 def test_it_ends_with_its_tmux_server(daemon: Daemon, private_tmux: PrivateTmux) -> None:
