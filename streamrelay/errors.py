@@ -255,7 +255,7 @@ class ShellRefused(StreamrelayError):
 
     code = "shell_refused"
     exit_code = 23
-    default_hint = "start a program in the pane, or pass --allow-shell to let the shell run its peers' text"
+    default_hint = "start a program in the pane, or pass --allow-shell: the shell then runs the text that it gets"
 
 
 class TargetNotReading(StreamrelayError):
@@ -320,7 +320,7 @@ class CancelTooLate(StreamrelayError):
 
     code = "too_late"
     exit_code = 46
-    default_hint = "show its state: streamrelay delivery show ID"
+    default_hint = "list all messages with their states: streamrelay delivery list --all"
 
 
 class DialogChanged(StreamrelayError):

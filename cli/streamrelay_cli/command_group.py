@@ -13,6 +13,7 @@ import copy
 import difflib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
@@ -169,6 +170,10 @@ class CommandGroup(_Formatted, TyperGroup):
         super().format_options(ctx, formatter)
 
 
+_PARSED = re.compile(r", unable to (?:parse|interpret) .*$")
+"""What pydantic adds to "a valid number", "integer" or "boolean": the same in other words."""
+
+
 def as_usage_error(error: Exception) -> UsageError:
     """Convert a `ParseError` of typer into a UsageError: lower case, no period, with a hint."""
     context = getattr(error, "ctx", None)
@@ -180,6 +185,7 @@ def as_usage_error(error: Exception) -> UsageError:
         message = f"no such option: {getattr(error, 'option_name', '')}"
         hint = _did_you_mean(sorted(possibilities))
     message = message.removesuffix(".").replace(": Value error, ", ": ").replace(": Input should", ": it should")
+    message = _PARSED.sub("", message)
     return UsageError(message[:1].lower() + message[1:], hint=hint)
 
 

@@ -89,7 +89,8 @@ def show(options: ServerOptions, printing: PrintingOptions, message_ids: Ids, as
                 found = await deliveries.get_delivery(message_id)
                 if not found:
                     raise TargetNotFound(
-                        f"no message has the id {message_id!r}", hint="receipts are kept for seven days"
+                        f"no message has the id {message_id!r}",
+                        hint="list those of the last seven days: streamrelay delivery list --all",
                     )
                 _print(output, found)
         return 0

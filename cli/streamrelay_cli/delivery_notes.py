@@ -151,11 +151,21 @@ class DeliveryNotes:
         state = self.receipt.state if self.receipt is not None else None
         match state:
             case None:
-                self._output.log(f"{self._message_id} was not sent")
+                words = "was not sent"
             case "failed" | "queued":
-                self._output.log(f"{self._message_id} is cancelled: nothing of it is typed")
+                words = "is cancelled: nothing of it is typed"
+            case "pasted" | "painted":
+                words = (
+                    "is pasted without its Enter, which this command presses no more; if the text still stands there, "
+                    "the next message to that pane submits it first"
+                )
+            case "unconfirmed":
+                words = "may have been submitted: look at the pane"
+            case "submitted":
+                words = "had been submitted already"
             case _:
-                self._output.log(f"{self._message_id} was pasted before that: {state}")
+                words = f"had been submitted already ({state})"
+        self._output.log(f"interrupted; {self._message_id} {words}")
 
     async def say_what_remains(self, get_delivery: Callable[[str], Awaitable[list[Delivery]]]) -> None:
         """Print whether a message that the daemon delivers stays queued, and how to cancel it."""
@@ -172,9 +182,11 @@ class DeliveryNotes:
             case "queued":
                 self._output.log(f"message {self._message_id} is still queued; cancel it with: {self.cancel_command}")
             case "pasted" | "painted":
-                self._output.log(f"message {self._message_id} is pasted and is going to be submitted; see: {show}")
-            case _:
+                self._output.log(f"message {self._message_id} is pasted, and the daemon presses Enter; see: {show}")
+            case "failed" | "unconfirmed":
                 self._output.log(f"message {self._message_id}: {state}; see: {show}")
+            case _:
+                self._output.log(f"message {self._message_id} had been submitted already ({state}); see: {show}")
 
 
 def _server_words(server: ServerOptions | None) -> str:

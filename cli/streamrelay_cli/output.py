@@ -88,6 +88,13 @@ class CommandOutput:
             self._in_progress = bool(text)
             print(f"\r\x1b[K{sanitised(text)}", end="", file=sys.stderr, flush=True)
 
+    def interrupted(self) -> None:
+        """Begin a new line on a terminal, which shows `^C` on this one; a line of progress is removed with it."""
+        shows_progress = self._in_progress
+        self.progress("")
+        if not shows_progress and not self.quiet and sys.stderr.isatty():
+            print(file=sys.stderr, flush=True)
+
     def error(self, message: str, hint: str = "") -> None:
         """Print an error and its hint."""
         self.progress("")

@@ -22,7 +22,7 @@ def run_to_end(
     """
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            code = runner.run(_until_signal(main))
+            code = runner.run(_until_signal(output, main))
         if until_ctrl_c and code == 128 + signal.SIGINT:
             code = 0
     except StreamrelayError as error:
@@ -30,12 +30,14 @@ def run_to_end(
     sys.exit(code)
 
 
-async def _until_signal(main: Callable[[], Coroutine[Any, Any, int]]) -> int:
+async def _until_signal(output: CommandOutput, main: Callable[[], Coroutine[Any, Any, int]]) -> int:
     loop = asyncio.get_running_loop()
     received: list[signal.Signals] = []
     task = asyncio.ensure_future(main())
 
     def end(number: signal.Signals) -> None:
+        if number == signal.SIGINT and not received:
+            output.interrupted()
         received.append(number)
         task.cancel()
 

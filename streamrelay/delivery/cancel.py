@@ -69,7 +69,11 @@ def too_late(entry: OutboxEntry) -> CancelTooLate:
     reason = f" ({entry.reason})" if entry.reason else ""
     why = "is pasted already" if entry.state in {"pasted", "painted"} else f"is already {entry.state}{reason}"
     data = {"message_id": entry.message_id, "pane": entry.pane, "state": entry.state, "reason": entry.reason}
-    return CancelTooLate(f"cannot cancel {entry.message_id}: it {why} in pane {entry.pane}", data=data)
+    return CancelTooLate(
+        f"cannot cancel {entry.message_id}: it {why} in pane {entry.pane}",
+        hint=f"show its state: streamrelay delivery show {entry.message_id}",
+        data=data,
+    )
 
 
 async def _marks(server: Server, pane: str) -> DeliveryMarks:

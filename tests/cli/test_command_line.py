@@ -196,6 +196,7 @@ def test_every_command_takes_the_common_options_it_has_in_front_too():
         (["--nonsense", "ls"], "no such option: --nonsense"),
         (["-v"], "missing command"),
         (["record"], "missing argument 'target'"),
+        (["send", "a", "b", "--timeout", "x"], "invalid value for '--timeout': it should be a valid number"),
         (["record", "a", "b", "--for", "0"], "invalid value for '--for': it should be greater than or equal to 0.1"),
         (["record", "a", "b", "--for"], "option '--for' requires an argument"),
         (["watch", "--transport", "x"], "invalid value for '--transport': 'x' is not one of 'pipes', 'cc'"),

@@ -75,4 +75,6 @@ def test_without_a_daemon_what_is_left_in_the_outbox_is_listed_and_cancelled(run
     assert run("delivery", "cancel", "--to", "Ann")[::2] == (0, "no message waits for Ann\n")
     assert run("delivery", "show", "m2", "m3")[1] == f"m2  {pane}  failed (cancelled)\nm3  {pane}  submitted\n"
     assert run("delivery", "cancel")[0] == 2
-    assert run("delivery", "show", "unknown")[0] == 20
+    code, _, error = run("delivery", "show", "unknown")
+    assert (code, "streamrelay delivery list --all" in error) == (20, True)
+    assert "streamrelay delivery show m3" in run("delivery", "cancel", "m3")[2]

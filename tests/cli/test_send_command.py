@@ -1,6 +1,7 @@
 """`streamrelay send`: one message into a pane, receipts, the answer, exit codes."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -113,10 +114,29 @@ def test_ctrl_c_cancels_what_is_not_pasted_yet_and_says_so(cli, agent, private_t
     assert "agent (%1) waits for a person (trust): Do you trust the files in this folder?" in sending.stderr
     assert "attach-session -t =agent" in sending.stderr
     assert sending.interrupt() == 130
-    assert sending.stderr.splitlines()[-1] == "m1 is cancelled: nothing of it is typed"
+    assert sending.stderr.splitlines()[-1] == "interrupted; m1 is cancelled: nothing of it is typed"
     shown = cli.run("delivery", "show", "m1", "-S", private_tmux.socket_path, server=False)
     assert "failed (cancelled)" in shown.stdout
     assert messages() == []
+
+
+@pytest.mark.requirement("DLV-09c")
+def test_ctrl_c_on_a_terminal_says_on_a_line_of_its_own_what_became_of_the_message(agent, private_tmux):
+    messages = agent("--works", "900")
+    command = Path(sys.executable).with_name("streamrelay")
+    send = shlex.join(
+        [str(command), "send", "-S", str(private_tmux.socket_path), "--id", "m1", "--wait", "agent", "hello"]
+    )
+    user = private_tmux.new_session("user", ["sh", "-c", f"trap : INT; {send}; sleep 1000"], columns=120, lines=30)
+
+    def shown():
+        return private_tmux.run("capture-pane", "-p", "-t", user).splitlines()
+
+    wait_until(lambda: any("turn_started" in line for line in shown()), 30.0)
+    private_tmux.run("send-keys", "-t", user, "C-c")
+    wait_until(lambda: "interrupted; m1 had been submitted already (turn_started)" in shown(), 30.0)
+    assert any(line.endswith("^C") for line in shown())
+    assert messages() == ["hello"]
 
 
 @pytest.mark.requirement("DLV-05b")
@@ -124,6 +144,7 @@ def test_a_shell_is_refused_unless_it_is_allowed(cli, private_tmux):
     private_tmux.new_session("shell")
     done = cli.run("send", "shell", "echo hello")
     assert done.returncode == errors.ShellRefused.exit_code
+    assert "--allow-shell: the shell then runs the text that it gets" in done.stderr
     done = cli.run("send", "--allow-shell", "shell", "echo 'hel''lo'")
     assert done.returncode == 0, done.stderr
     wait_until(lambda: "hello" in private_tmux.run("capture-pane", "-p", "-t", "shell").splitlines(), 20.0)
