@@ -98,7 +98,7 @@ class EventBuilder:
             self.emit(said)
         if shown is not None and self._reasons is not None:
             # Lines that were held back come out while another one passes.
-            rows = [piece.text] if piece.rule in {"held", "echo_late"} else shown.split("\n")
+            rows = [piece.text] if piece.rule in {"held", "echo_late", "echo_torn"} else shown.split("\n")
             is_prompt = not piece.text and piece.origin != "program"
             self._give_reason("prompt" if is_prompt else piece.rule, rows, began, piece.message_id)
 

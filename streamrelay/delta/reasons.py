@@ -11,15 +11,13 @@ from typing import Final, Literal, NamedTuple
 from streamrelay.events import Activity, Gap, Text
 
 Rule = Literal[
-    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer",
-    "echo_at_once", "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike",
-    "echo_folded", "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question",
-    "greeting", "first_screen", "begun_before",
-    "corner", "box", "bar", "outcome", "activity_of_profile",
-    "unpainted", "cut_off", "history", "unheard", "unreadable",
-    "old_transcript", "reprint", "above_echo", "spinner", "tip", "furniture_of_profile", "footer", "leftover",
-    "status_rows", "composer", "prompt", "said_already",
-    "witnessed", "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
+    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer", "echo_at_once", "echo_torn",
+    "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike", "echo_folded",
+    "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question", "greeting",
+    "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile", "unpainted", "cut_off",
+    "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner", "tip",
+    "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt", "said_already", "witnessed",
+    "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
 ]  # fmt: skip
 
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
@@ -31,6 +29,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "behind_echo": "it follows an echo on the same row",
     "answer": "it is new in the transcript since the turn began, and is neither echo nor chrome",
     "echo_at_once": "echo: it appeared between the paste and Enter, and it matches the message",
+    "echo_torn": "echo: pieces of a sent line that the terminal showed while the program printed",
     "echo_late": "echo: the first whole lines after Enter that match the message",
     "echo_whole": "echo: rows of the transcript that match the whole message",
     "echo_as_composed": "echo: rows of the transcript that match the message as the composer showed it",

@@ -30,8 +30,9 @@ _UNDECIDED: dict[Undecided, str] = {
     "unread": "it is still on the screen, and no turn has ended since",
 }
 _PRINTED: frozenset[Rule] = frozenset({
-    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "echo_at_once", "echo_late", "line_editor",
-    "behind_prompt", "behind_question", "greeting", "first_screen", "begun_before", "prompt", "said_already",
+    "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "echo_at_once", "echo_torn", "echo_late",
+    "line_editor", "behind_prompt", "behind_question", "greeting", "first_screen", "begun_before", "prompt",
+    "said_already",
 })  # fmt: skip
 
 

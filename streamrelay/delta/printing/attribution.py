@@ -120,14 +120,14 @@ class Attribution:
         self._published += unfinished
         return unfinished.rstrip()
 
-    def explain(self, passed: str, *, has_composer: bool) -> list[Piece] | None:
+    def explain(self, passed: str, *, has_composer: bool, may_tear: bool = True) -> list[Piece] | None:
         """Return the pieces of a passed line; None if nothing of it is left to say."""
         self.prompts.pass_line()
         published, self._published = self._published, ""
         line = passed.removeprefix(published)
         if published and not line:
             return None
-        pieces = self.ledger.attribute(line, has_composer=has_composer)
+        pieces = self.ledger.attribute(line, has_composer=has_composer, may_tear=may_tear)
         if self._awaited is not None:
             pieces = [self._behind(self._awaited, piece) for piece in pieces]
             self._awaited = None

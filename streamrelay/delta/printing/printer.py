@@ -41,7 +41,7 @@ MAX_SWITCHES, MAX_EDITED = 8, 16_384
 which on no editor is at work: looking at the whole line with every switch, a flood of them would take minutes."""
 
 ENTER_PATIENCE, MAX_EARLY_LINES = 2.0, 1000
-"""Seconds for which the Enter behind a message is awaited, and how many lines may answer it until then."""
+"""Seconds for which the Enter behind the echo of a message is awaited, and how many lines may answer it until then."""
 
 _RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
     {"plain": "passed", "unproven": "passed", "repaints": "repainted", "paints": "repainted"}
@@ -248,6 +248,8 @@ class Printing:
         early, self._early, self._early_due = self._early, None, None
         for piece, shown in early or ():
             self._say_explained([piece], shown)
+        for piece in self.attribution.ledger.release_torn():
+            self._say_explained([piece], piece.text)
 
     def deadline(self, *, rests: bool) -> float | None:
         """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
@@ -559,7 +561,9 @@ class Printing:
                 self._builder.say_plain([line, *rest], rule)
                 return
             passed = self._without_right_prompt(line) if self.attribution.is_at_prompt else line
-            pieces = self.attribution.explain(passed, has_composer=self._mode.asks_for_paste)
+            has_composer = self._mode.asks_for_paste
+            may_tear = not (has_composer or self._mode.is_line_editor_known)
+            pieces = self.attribution.explain(passed, has_composer=has_composer, may_tear=may_tear)
             if pieces is None:
                 self._builder.leave_out("said_already", [line])
             else:
@@ -575,6 +579,8 @@ class Printing:
             self.end_greeting("program")
 
     def _say_explained(self, pieces: list[Piece], shown: str) -> None:
+        if self._early is not None and any(piece.origin == "injected" for piece in pieces):
+            self._early_due = self._builder.now + ENTER_PATIENCE
         # Where a turn is open and no line of the message is seen yet, the program still answers what came before.
         if self._early is not None and (self.attribution.ledger.is_being_read or not self._builder.turns.is_open):
             self._early += [(piece, shown) for piece in pieces if piece.origin == "program"]

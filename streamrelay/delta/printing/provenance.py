@@ -5,7 +5,8 @@ and each injection is struck off exactly once, whichever comes first:
 
 *At once*, in the gap between the paste and the Enter: the kernel's echo, or an interpreter's. It can follow a prompt
 on the same row, and the program's own output can follow it on the same row (`cat` that reads slowly), so a line may be
-part echo and part output. What appears in the gap and spells the injection is echo.
+part echo and part output. What appears in the gap and spells the injection is echo. Of a message of several lines the
+program answers the first while the kernel still echoes the others: those can be torn (torn_echo.py).
 
 *Late*, after the Enter, at any delay: a program that has switched the kernel's echo off and paints what it was sent,
 behind a mark (`> hello`) or plain. The earliest run of whole lines that spells the injection is the echo. A plain copy
@@ -21,11 +22,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from streamrelay.delta.printing.echo import ShownLine, squeeze
+from streamrelay.delta.printing.torn_echo import MAX_ROWS, MIN_LINE, TornEcho
 from streamrelay.delta.reasons import Rule
 from streamrelay.events import Origin, WitnessName
 
 MIN_TAIL = 100
 """Characters of a message's end by which it is known."""
+
+MAX_SKIPPED = 8
+"""Lines of a message after a torn one among which the next whole one is looked for."""
 
 MAX_PENDING = 64
 """Injections remembered without having been seen; older ones are given up."""
@@ -52,6 +57,7 @@ class _Injection:
     line_feed_owed: bool = False
     held: list[str] = field(default_factory=list)
     marked: bool = False
+    torn: TornEcho | None = None
 
     def ends_in(self, squeezed: str) -> bool:
         """Tell whether a composer too low for the message shows its end, once or, when it was redrawn, twice."""
@@ -75,6 +81,48 @@ class _Injection:
         self.held, self.seen, self.marked = [], 0, False
         return released
 
+    def release_torn(self) -> list[Piece]:
+        torn, self.torn = self.torn, None
+        return [] if torn is None else [Piece(row, "program", rule="held") for row in torn.rows]
+
+    def may_tear(self, shown: str) -> bool:
+        """Tell quickly whether the line to be seen next may be torn into rows; False is certain."""
+        line = self.lines[self.seen].text
+        return self.torn is not None or (len(line) >= MIN_LINE and line[0] in shown)
+
+    def take_torn(self, row: str) -> list[Piece] | None:
+        """Take a row that may hold a piece of the line to be seen next; None if it does not seem to."""
+        line = self.lines[self.seen].text
+        row = row.removeprefix(self.prompt) if self.prompt.strip() and not (self.seen or self.torn) else row
+        if self.torn is None:
+            torn = TornEcho(line, follows_echo=self.seen > 0)
+            if len(line) < MIN_LINE or not torn.begins_in(row):
+                return None
+            self.torn = torn
+        said = self.torn.take(row)
+        if said is None:
+            return self.release_torn() if len(self.torn.rows) >= MAX_ROWS else []
+        self.torn = None
+        self.seen += 1
+        self.painted_at_once = True
+        return self._told(said, line)
+
+    def skip_torn(self, row: str) -> list[Piece]:
+        """Go on with a later line that is whole in a row: nothing more is to come of the one that is torn."""
+        later = self.lines[self.seen + 1 : self.seen + 1 + MAX_SKIPPED] if self.torn is not None else ()
+        skipped = next((n for n, line in enumerate(later, 1) if line.text == row and len(row) >= MIN_LINE), 0)
+        if self.torn is None or not skipped:
+            return []
+        line, supposed = self.lines[self.seen].text, self.torn.supposed
+        pieces = self._told(supposed, line) if supposed else self.release_torn()
+        self.torn = None
+        self.seen += skipped
+        return pieces
+
+    def _told(self, said: Sequence[str], line: str) -> list[Piece]:
+        pieces = [Piece(text, "program", rule="behind_echo") for text in said]
+        return [*pieces, Piece(line, "injected", self.message_id, "echo_torn")]
+
     def echoed(self) -> list[Piece]:
         return [Piece(text, "injected", self.message_id, "echo_late") for text in self.held]
 
@@ -84,13 +132,17 @@ class Ledger:
 
     def __init__(self) -> None:
         self._pending: deque[_Injection] = deque(maxlen=MAX_PENDING)
+        self._released: list[Piece] = []
+        """Lines that were held for messages which are struck off since."""
 
     def __bool__(self) -> bool:
-        """Whether any injection is still to be seen."""
-        return bool(self._pending)
+        """Whether any injection is still to be seen, or lines are held back."""
+        return bool(self._pending or self._released)
 
     def enter(self, message_id: str, text: str, prompt: str) -> None:
         """Note that `text` is being put into the pane while the open line reads `prompt`."""
+        if len(self._pending) == MAX_PENDING:
+            self._strike_off(self._pending[0])
         lines = tuple(ShownLine(line) for line in text.split("\n"))
         self._pending.append(_Injection(message_id, lines, prompt))
 
@@ -126,7 +178,7 @@ class Ledger:
         for injection in self._pending:
             lines = injection.lines[injection.seen :]
             if all(line.is_in(squeezed) for line in lines) or injection.ends_in(squeezed):
-                self._pending.remove(injection)
+                self._strike_off(injection)
                 return injection.message_id
             if not injection.submitted and lines[0].is_at_end(squeezed):
                 injection.seen += 1
@@ -137,10 +189,14 @@ class Ledger:
     def may_concern(self, lines: Sequence[str]) -> bool:
         """Tell quickly whether any of the lines can be explained by an injection; False is certain."""
         shown = "\n".join(lines)
+        if self._released:
+            return True
         for injection in self._pending:
             if injection.held or injection.line_feed_owed or injection.spelled_out():
                 return True
             if injection.lines[injection.seen].may_be_in(shown):
+                return True
+            if (injection.painted_at_once or not injection.submitted) and injection.may_tear(shown):
                 return True
         return False
 
@@ -154,15 +210,21 @@ class Ledger:
         """Whether lines are held back that only what follows will explain."""
         return any(injection.held for injection in self._pending)
 
-    def attribute(self, line: str, *, has_composer: bool) -> list[Piece]:
-        """Split one passed line by who wrote it. A line that may yet prove to be an echo is held back."""
+    def attribute(self, line: str, *, has_composer: bool, may_tear: bool = True) -> list[Piece]:
+        """Split one passed line by who wrote it. A line that may yet prove to be an echo is held back.
+
+        The echo `may_tear` where the kernel echoes, and no line editor does.
+        """
+        released, self._released = self._released, []
         for injection in self._pending:
             if injection.painted_at_once or not injection.submitted:
-                pieces = self._at_once(injection, line)
+                pieces = self._at_once(injection, line, may_tear=may_tear)
                 if pieces is not None:
-                    return pieces
+                    return [*released, *pieces]
+                released += injection.release_torn()
                 break
-        return self._late(line, has_composer)
+            released += injection.release_torn()
+        return [*released, *self._late(line, has_composer)]
 
     def without_echo(self, open_text: str) -> str:
         """Return what of the open line is not the echo of an injection that is being shown at once."""
@@ -177,15 +239,26 @@ class Ledger:
     def forget_submitted(self) -> None:
         """Give up what was submitted: a conversation has accounted for it."""
         for injection in [injection for injection in self._pending if injection.submitted]:
-            self._pending.remove(injection)
+            self._strike_off(injection)
+
+    def _strike_off(self, injection: _Injection) -> None:
+        self._pending.remove(injection)
+        self._released += injection.release_torn()
+
+    def release_torn(self) -> list[Piece]:
+        """Return the rows that were held for messages of which nothing was echoed so far: they are the program's."""
+        released, self._released = self._released, []
+        unseen = [injection for injection in self._pending if not injection.painted_at_once]
+        return [*released, *(piece for injection in unseen for piece in injection.release_torn())]
 
     def rest(self, open_text: str) -> list[Piece]:
         """The turn is over: release what was held back, and give up what was shown at once only in part.
 
         What stands on the open line is not given up: an Enter can take longer than a turn to end.
         """
-        released: list[Piece] = []
+        released, self._released = self._released, []
         for injection in list(self._pending):
+            released += injection.release_torn()
             if not injection.submitted or (injection.painted_at_once and injection.stands_on(open_text)):
                 continue
             if injection.spelled_out() or injection.painted_at_once:
@@ -193,23 +266,26 @@ class Ledger:
             released += injection.release()
         return released
 
-    def _at_once(self, injection: _Injection, line: str) -> list[Piece] | None:
+    def _at_once(self, injection: _Injection, line: str, *, may_tear: bool) -> list[Piece] | None:
         if injection.line_feed_owed:
             if line or not injection.submitted:
                 return None
             self._pending.remove(injection)
             return []
-        found = injection.lines[injection.seen].find(line, injection.prompt)
-        if found is None:
-            return None
-        start, stop = found
+        skipped = injection.skip_torn(line)
         is_last = injection.seen == len(injection.lines) - 1
+        found = injection.lines[injection.seen].find(line, injection.prompt)
+        if found is None or (line[found[1] :].strip() and not is_last):
+            torn = injection.take_torn(line) if may_tear else None
+            if injection.spelled_out():
+                self._pending.remove(injection)
+            return torn
+        start, stop = found
         behind = line[stop:]
-        if behind.strip() and not is_last:
-            return None
+        released = [*skipped, *injection.release_torn()]
         injection.seen += 1
         injection.painted_at_once = True
-        pieces = [Piece(line[start:stop], "injected", injection.message_id, "echo_at_once")]
+        pieces = [*released, Piece(line[start:stop], "injected", injection.message_id, "echo_at_once")]
         if not is_last:
             return pieces
         if behind.strip():
