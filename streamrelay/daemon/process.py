@@ -33,6 +33,7 @@ from streamrelay.daemon.starting import StartingApp
 from streamrelay.daemon.supervisor import notify
 from streamrelay.errors import StreamrelayError
 from streamrelay.events import AnyEvent
+from streamrelay.panes.injections import remove_ended
 from streamrelay.service.interface import Service
 from streamrelay.service.memory import bound_free_memory
 from streamrelay.service.restore import RestoreProgress
@@ -125,6 +126,8 @@ async def _answering(listener: socket.socket, progress: RestoreProgress) -> Asyn
 
 
 async def _serve_all(running: Running, answering: _Answering, signals: "_Signals", log: Log, version: str) -> None:
+    if removed := await asyncio.to_thread(remove_ended):
+        log.info("removed", files=removed)
     counts = Metrics()
     events = EventLog(await running.service.links())
 

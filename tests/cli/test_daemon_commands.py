@@ -22,6 +22,7 @@ from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon, running_pid
 from streamrelay.errors import DaemonMissing, NoServer
+from streamrelay.panes.runtime_folder import make_runtime_folder
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
 from streamrelay.testing.waiting import wait_until
@@ -298,6 +299,20 @@ def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
     daemon.asks("daemon", "reload")
     wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE)
     assert daemon.status()["sessions"] == 2
+
+
+def test_a_starting_daemon_deletes_the_notes_of_ended_servers(daemon: Daemon) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    folder = make_runtime_folder()
+    old, running = (folder / f"{pid}-0123456789abcdef-%1.injected" for pid in (ended.pid, os.getpid()))
+    for path in (old, running):
+        path.write_text("{}")
+        os.utime(path, (1.0, 1.0))
+    daemon.start("--log-level", "info")
+    wait_until(lambda: not old.exists(), PATIENCE)
+    assert running.exists()
+    assert [event["files"] for event in map(json.loads, daemon.log.splitlines()) if event["event"] == "removed"] == [1]
 
 
 def test_a_daemon_that_cannot_start_says_why(daemon_folders: Path) -> None:

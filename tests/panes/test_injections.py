@@ -1,6 +1,9 @@
 """What one process types is known to the streams of all others."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +13,7 @@ import pytest
 
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.events import Injected, Text
-from streamrelay.panes.injections import HELD, MAX_BYTES, PENDING, InjectionLog, find_notes
+from streamrelay.panes.injections import HELD, MAX_BYTES, PENDING, REMOVED_AFTER, InjectionLog, find_notes, remove_ended
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
@@ -128,6 +131,53 @@ def test_the_notes_of_a_pane_that_is_gone_are_no_leftovers(runtime: Path) -> Non
     assert [path.parent for path in find_notes(SERVER)] == [runtime]
     one.discard()
     assert find_notes(SERVER) == []
+
+
+def test_the_notes_of_servers_that_have_ended_are_deleted_and_no_other_file(runtime: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    InjectionLog(SERVER, "%1").note("pasted", "m0", "makes the folder")
+    for path in runtime.iterdir():
+        path.unlink()
+    address = "0123456789abcdef"
+    gone = [f"{ended.pid}-{address}-%{pane}.injected" for pane in (1, 22)]
+    kept = [
+        f"{os.getpid()}-{address}-%1.injected",  # its server runs
+        f"{ended.pid}-{address}-%1.lock",
+        f"{ended.pid}-{address}-%x.injected",
+        f"{ended.pid}-{address[1:]}-%1.injected",
+        f"0-{address}-%1.injected",
+        "notes.injected",
+    ]
+    recent, link, folder = (f"{ended.pid}-{address}-%{pane}.injected" for pane in (3, 4, 5))
+    for name in [*gone, *kept, recent]:
+        (runtime / name).write_text("{}")
+    aside = runtime.parent / "aside"
+    aside.write_text("of the user")
+    (runtime / link).symlink_to(aside)
+    (runtime / folder).mkdir()
+    long_ago = time.time() - 2 * REMOVED_AFTER
+    for name in [*gone, *kept, link, folder]:
+        os.utime(runtime / name, (long_ago, long_ago), follow_symlinks=False)
+
+    assert remove_ended() == len(gone)
+    assert {path.name for path in runtime.iterdir()} == {*kept, recent, link, folder}
+    assert aside.read_text() == "of the user"
+    assert remove_ended() == 0
+
+
+def test_notes_in_a_folder_of_another_user_stay(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    runtime.mkdir()
+    path = runtime / f"{ended.pid}-0123456789abcdef-%1.injected"
+    path.touch()
+    os.utime(path, (1.0, 1.0))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getuid", lambda: 4242)
+        assert remove_ended() == 0
+    assert path.exists()
+    assert remove_ended() == 1
 
 
 @asynccontextmanager
