@@ -327,7 +327,11 @@ def person_of(gathering: Gathering) -> int:
     if len(people) != 1 and not holds:
         if people:
             raise UsageError("several people speak by this command", hint="name one with: --number N")
-        others = ", ".join(f"{one.name} in {one.session or one.node}" for one in gathering.participants if one.is_human)
+        others = ", ".join(
+            f"{one.name} {f'on the web page of {one.node}' if one.node else f'in {one.session or one.pane}'}"
+            for one in gathering.participants
+            if one.is_human
+        )
         raise UsageError(
             "no person of this gathering speaks by this command" if others else "this gathering has no person",
             hint=f"each speaks in a place of their own: {others}"

@@ -284,12 +284,16 @@ class ServiceMachine:
         return self._in_relay(relay, relay.close())
 
     def pause(self, of: str, now: float, *, paused: bool) -> list[Effect]:
-        """Pause or resume one link or relay (`of`), or all; raises TargetNotFound for an unknown id."""
+        """Pause or resume one link, relay or gathering (`of`), or all; raises TargetNotFound for an unknown id."""
         if not of:
             self.settings.paused = paused
             self._settings_changed = True
-        elif of not in self.relays.all and of not in self.circles.all:
-            self.found(of)
+        elif of not in {*self.relays.all, *self.circles.all, *(link.link_id for link in self.links.links())}:
+            raise TargetNotFound(
+                f"there is no link, relay or gathering {of}",
+                hint="list them: streamrelay status (gatherings: streamrelay gather list)",
+                data={"target": of},
+            )
         others = {*self.relays.all, *self.circles.all}
         effects = self.links.pause(now, paused=paused, link_id=of) if of not in others else []
         for circle in [circle for circle in self.circles.held if of in {"", circle.gathering_id}]:

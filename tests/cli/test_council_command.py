@@ -61,7 +61,13 @@ def run(environment: dict[str, str], tmp_path: Path) -> Run:
 def test_init_check_hold_list_export_and_resume(run: Run, tmp_path: Path) -> None:
     absent = run(typed="x\n")
     assert absent.returncode == 31
+    assert absent.stderr.startswith(f"error: {tmp_path}/config/streamrelay/council.toml: no such file\n")
     assert "streamrelay council init" in absent.stderr
+    none = run("export", "last")
+    assert (none.returncode, none.stderr) == (
+        2,
+        "error: no council has been held yet\nhint: hold one: streamrelay council\n",
+    )
     written = run("init")
     assert written.stdout == f"{tmp_path}/config/streamrelay/council.toml\n"
     again = run("init")

@@ -226,6 +226,7 @@ def test_commands_without_a_result_say_so(daemon: Daemon) -> None:
     assert daemon.noted("history", "search", "zzz") == ("", "nothing found\n")
     note = f"the daemon (process {pid}) reloads; see the result: streamrelay daemon logs -n 1\n"
     assert daemon.noted("daemon", "reload") == ("", note)
+    assert "there is no link, relay or gathering nosuch" in daemon.asks("pause", "nosuch", code=20)
     assert daemon.asks("stop", "nosuch", code=20) == (
         "error: there is no link or relay nosuch\nhint: list the links and relays: streamrelay status\n"
     )

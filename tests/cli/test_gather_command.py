@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
+from streamrelay_cli.gather import person_of
 from streamrelay_cli.gathering_view import GatheringView
 from streamrelay_cli.output import CommandOutput
 
+from streamrelay.errors import UsageError
 from streamrelay.events import Piece
 from streamrelay.service.api import Gathering
 from streamrelay.service.gathering_api import GatheringMember
@@ -158,6 +161,32 @@ def test_the_live_view_tells_people_that_their_time_is_up() -> None:
     assert not shown("You (2)", "phrase")
     assert not shown("Sage (1)", "time")
     assert not shown("Mo (3)", "time")
+
+
+@pytest.mark.requirement("GAT-14")
+def test_who_speaks_by_gather_say_is_found_or_the_error_says_why() -> None:
+    sage = GatheringMember(number=1, name="Sage", role="speaker")
+    you = GatheringMember(number=2, name="You", role="speaker", is_human=True)
+    there = GatheringMember(number=3, name="Mo", role="speaker", is_human=True, session="s-1", pane="%3")
+    away = GatheringMember(number=4, name="Di", role="speaker", is_human=True, node="beta")
+
+    def held(*members: GatheringMember) -> Gathering:
+        return Gathering(
+            gathering="g", rhythm="daily", inhale_rounds=1, hold_rounds=1, exhale_rounds=1, beats_per_turn=2,
+            beat_interval_seconds=60.0, listening="each", opening_question="?", state="running", phase="hold", round=1,
+            rounds=1, participants=members,
+        )  # fmt: skip
+
+    assert person_of(held(sage, you, there)) == 2
+    with pytest.raises(UsageError, match=r"^this gathering has no person$") as raised:
+        person_of(held(sage))
+    assert "--human NAME" in raised.value.hint
+    with pytest.raises(UsageError, match="no person of this gathering speaks by this command") as raised:
+        person_of(held(sage, there, away))
+    assert raised.value.hint == "each speaks in a place of their own: Mo in s-1, Di on the web page of beta"
+    with pytest.raises(UsageError, match="several people") as raised:
+        person_of(held(you, msgspec.structs.replace(you, number=5)))
+    assert "--number N" in raised.value.hint
 
 
 def drawn(view: GatheringView) -> str:
