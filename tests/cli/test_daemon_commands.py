@@ -178,7 +178,7 @@ def test_what_is_asked_of_the_daemon_is_done_by_it(daemon: Daemon) -> None:
     assert [json.loads(line)["event"] for line in daemon.log.splitlines()][-2:] == ["stopping", "ended"]
 
 
-@pytest.mark.requirement("LNK-01", "OPS-02b")
+@pytest.mark.requirement("LNK-01a", "OPS-02b")
 def test_a_link_that_exists_says_its_state_and_refuses_other_options(daemon: Daemon) -> None:
     daemon.start()
     link, note = daemon.noted("link", "Anna=ann", "Bert=bob", "--budget", "1")
