@@ -183,7 +183,8 @@ class Pane:
 
         The message waits while the composer holds a person's draft or a dialog is open. `timeout` limits all of it, the
         answer included, in seconds. A pane gets one message at a time: the next waits for the previous answer. Raises
-        ShellRefused for a shell without `allow_shell`, DeliveryFailed, DeliveryUnconfirmed, DeliveryTimeout.
+        ShellRefused for a shell without `allow_shell`, PaneTaken for a pane that a relay, link or daemon types into,
+        UsageError for an id that was used for another text, DeliveryFailed, DeliveryUnconfirmed, DeliveryTimeout.
         """
         message = Message(message_id or f"send-{secrets.token_hex(6)}", self.id)
         sending = send(
