@@ -79,3 +79,14 @@ def test_so_many_rows_are_held_and_no_more() -> None:
     pane.prints("".join(f"{row}\r\n" for row in rows))
     pane.rests(10)
     assert pane.said() == ["lin of the program", *rows]
+
+
+@pytest.mark.requirement("DEL-01")
+@pytest.mark.parametrize("message", ["list the files", "list the files\nand more"])
+def test_what_a_program_says_beside_a_text_that_stays_in_the_pane_is_published_soon(message: str) -> None:
+    """Nothing of it is echoed, and no Enter is sent: the program's row may begin like it."""
+    pane = ScriptedPane(80, 24)
+    pane.pastes(message)
+    pane.prints("lint: all is well\r\n")
+    pane.rests(3)
+    assert pane.said() == ["lint: all is well"]

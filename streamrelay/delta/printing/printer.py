@@ -85,6 +85,8 @@ class Printing:
         It belongs to the turn that the Enter begins.
         """
         self._early_due: float | None = None
+        self._torn_due: float | None = None
+        """When rows are no longer held because the echo of a line may be torn (stream time)."""
         self._first_screen: list[str] = []
         """Lines painted with the cursor hidden before bracketed paste was asked for: a rest tells whose they are."""
 
@@ -248,13 +250,12 @@ class Printing:
         early, self._early, self._early_due = self._early, None, None
         for piece, shown in early or ():
             self._say_explained([piece], shown)
-        for piece in self.attribution.ledger.release_torn():
-            self._say_explained([piece], piece.text)
+        self._say_held(self.attribution.ledger.release_torn(unseen_only=True))
 
     def deadline(self, *, rests: bool) -> float | None:
         """Return when `advance` is due. What the screen shows when it does not rest may be half of a repaint."""
         due = self._lines.due if rests else None
-        for other in (self._greeting_due, self.region.due, self._early_due, self.editor.due):
+        for other in (self._greeting_due, self.region.due, self._early_due, self._torn_due, self.editor.due):
             if other is not None and (due is None or other < due):
                 due = other
         return due
@@ -268,6 +269,9 @@ class Printing:
             self.say(self.region.release())
         if self._early_due is not None and now >= self._early_due:
             self.say_early_answers()
+        if self._torn_due is not None and now >= self._torn_due:
+            self._torn_due = None
+            self._say_held(self.attribution.ledger.release_torn())
         if self.editor.due is not None and now >= self.editor.due:
             self._say_printed_over(self.editor.take_printed())
         if rests:
@@ -564,12 +568,17 @@ class Printing:
             has_composer = self._mode.asks_for_paste
             may_tear = not (has_composer or self._mode.is_line_editor_known)
             pieces = self.attribution.explain(passed, has_composer=has_composer, may_tear=may_tear)
+            self._torn_due = self._builder.now + ENTER_PATIENCE if self.attribution.ledger.is_torn else None
             if pieces is None:
                 self._builder.leave_out("said_already", [line])
             else:
                 if rule != "passed":
                     pieces = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
                 self._say_explained(pieces, line)
+
+    def _say_held(self, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            self._say_explained([piece], piece.text)
 
     def _greet(self, greeting: list[str], lines: Sequence[str]) -> None:
         greeting += lines

@@ -245,11 +245,21 @@ class Ledger:
         self._pending.remove(injection)
         self._released += injection.release_torn()
 
-    def release_torn(self) -> list[Piece]:
-        """Return the rows that were held for messages of which nothing was echoed so far: they are the program's."""
+    @property
+    def is_torn(self) -> bool:
+        """Whether rows are held because a line may be torn."""
+        return any(injection.torn is not None for injection in self._pending)
+
+    def release_torn(self, *, unseen_only: bool = False) -> list[Piece]:
+        """Return the rows that were held because a line may be torn: they are the program's.
+
+        With `unseen_only`, those that were held for messages of which nothing was echoed so far.
+        """
         released, self._released = self._released, []
-        unseen = [injection for injection in self._pending if not injection.painted_at_once]
-        return [*released, *(piece for injection in unseen for piece in injection.release_torn())]
+        for injection in self._pending:
+            if not (unseen_only and injection.painted_at_once):
+                released += injection.release_torn()
+        return released
 
     def rest(self, open_text: str) -> list[Piece]:
         """The turn is over: release what was held back, and give up what was shown at once only in part.
