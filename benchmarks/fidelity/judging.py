@@ -65,8 +65,8 @@ def judge(folder: Path, way: Way) -> Judged:
     if not isinstance(way, str):
         return Judged(name(folder), way.name, score(truth, way.events(folder)))
     if way == WITH_WITNESSES and truth.agent:
-        # What was never painted is in the record.
-        truth = msgspec.structs.replace(truth, unpainted=[])
+        # What was never painted, or before the attach, is in the record.
+        truth = msgspec.structs.replace(truth, unpainted=[], stood={})
     return Judged(name(folder), way, score(truth, [*HEARERS[way](open_recording(folder), truth)]))
 
 

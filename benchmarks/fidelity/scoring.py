@@ -12,17 +12,17 @@ import re
 import statistics
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
+from benchmarks.lives.painted import painted_since_attach
 from streamrelay.events import Event, Gap, Text, TurnEnded
+from streamrelay.recordings import open_recording
 
-MODEL_DRIVEN = frozenset({
-    "claude", "codex", "codex_inline", "gemini", "qwen", "opencode", "aider", "ink", "textual", "textual_inline",
-})  # fmt: skip
+MODEL_DRIVEN = frozenset({"claude", "codex", "gemini", "qwen", "opencode", "aider", "ink", "textual"})
 """The programs whose truth is what a model streamed, in Markdown, and which have turns to end."""
 
 KEEP_RECORDS = frozenset({"claude", "codex", "gemini", "qwen", "opencode"})
@@ -44,7 +44,10 @@ _BLANKS = re.compile(r"\s+")
 
 
 class Answer(msgspec.Struct):
-    """What the program said at one time, in seconds of the recording where they are known; no `t1`: it was aborted."""
+    """What the program said at one time, in seconds of the recording where they are known; no `t1`: it was aborted.
+
+    `t0` is negative for an answer that was under way at the attach.
+    """
 
     text: str | None = None
     t0: float | None = None
@@ -69,16 +72,28 @@ class Truth(msgspec.Struct):
     truth: list[Answer]
     injected: list[Injection]
     unpainted: list[str] = []
+    stood: dict[str, str] = {}
+    """The lines that stood on the screen at the attach, whole or begun, and what of each was painted later."""
 
     @classmethod
     def of(cls, folder: Path) -> Self:
         """Read it from the folder of a recording."""
-        return msgspec.json.decode((folder / "meta.json").read_bytes(), type=cls)
+        truth = msgspec.json.decode((folder / "meta.json").read_bytes(), type=cls)
+        under_way = [answer.text or "" for answer in truth.truth if (answer.t0 or 0) < 0 < (answer.t1 or 0)]
+        if truth.model_driven and under_way:
+            lines = [line for text in under_way for line in text.split("\n")]
+            truth.stood = painted_since_attach(open_recording(folder), lines)
+        return truth
 
     @property
     def model_driven(self) -> bool:
         """Whether a model said it."""
-        return self.program.rstrip("0123456789") in MODEL_DRIVEN
+        return self._name in MODEL_DRIVEN
+
+    @property
+    def _name(self) -> str:
+        """The program without its renderer and version: `claude` for `claude197_fullscreen`."""
+        return self.program.partition("_")[0].rstrip("0123456789")
 
     @property
     def checkable(self) -> bool:
@@ -108,8 +123,7 @@ class Truth(msgspec.Struct):
     @property
     def agent(self) -> str:
         """The name of the profile of an agent that keeps a record of its answers; empty for other programs."""
-        name = self.program.partition("_")[0].rstrip("0123456789")
-        return name if name in KEEP_RECORDS else ""
+        return self._name if self._name in KEEP_RECORDS else ""
 
 
 def _is_broken_off(answer: Answer) -> bool:
@@ -142,19 +156,19 @@ class Score(msgspec.Struct, frozen=True):
     early_ends: int = 0
     """Ends of turns while an answer was still coming."""
     gap_missing: bool = False
-    """Whether there was something that nobody could have seen, and no gap says so."""
+    """Whether a line of an answer that is due was never painted, and no gap says so."""
 
 
 def score(truth: Truth, events: Sequence[Event]) -> Score:
     """Judge the events of one recording."""
     texts = [event for event in events if isinstance(event, Text) and event.origin == "program"]
     said = [event.text for event in texts]
-    sources, shown = _sources(truth, truth.answers), _shown(texts)
-    due, output = _words("\n".join(sources)), _words("\n".join(shown))
+    shown = _shown(texts)
+    due, output = _words("\n".join(_sources(truth, truth.answers, truth.stood))), _words("\n".join(shown))
     hits, stretches = _aligned(due, output)
     expected = due
-    if truth.broken_off:
-        # The client broke the answer off: its words are not due, and are no noise.
+    if truth.broken_off or truth.stood:
+        # What the client broke off, and what stood on the screen at the attach, is not due, and is no noise.
         expected = _words("\n".join(_sources(truth, truth.due_or_broken_off)))
         _, stretches = _aligned(expected, output)
     injected = _words("\n".join(injection.text or "" for injection in truth.injected))
@@ -173,7 +187,7 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
         noise=sum(map(len, stretches)),
         leak=leaked / max(1, injected_grams.total()),
         dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
-        lines=_exact_lines(sources, shown),
+        lines=_exact_lines(_sources(truth, truth.answers, dict.fromkeys(truth.stood, "")), shown),
         source_lines=(source & Counter(line.rstrip() for text in said for line in text.split("\n"))).total(),
         truth_lines=source.total(),
         truth_words=len(due),
@@ -182,14 +196,22 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
         end_lag=end_lag,
         ends_missing=ends_missing,
         early_ends=early_ends,
-        gap_missing=bool(truth.unpainted) and not gaps,
+        gap_missing=not (gaps or {*truth.unpainted}.isdisjoint(_lines(truth.answers))),
     )
 
 
-def _sources(truth: Truth, answers: Iterable[Answer]) -> list[str]:
-    """Return what each answer showed: without lines that were never painted, and without Markdown."""
-    unpainted = set(truth.unpainted)
-    shown = ("\n".join(line for line in (answer.text or "").split("\n") if line not in unpainted) for answer in answers)
+def _lines(answers: Iterable[Answer]) -> Iterator[str]:
+    return (line for answer in answers for line in (answer.text or "").split("\n"))
+
+
+def _sources(truth: Truth, answers: Iterable[Answer], stood: Mapping[str, str] | None = None) -> list[str]:
+    """Return what each answer showed: without lines that were never painted, and without Markdown.
+
+    Of lines that `stood` on the screen at the attach it has what this maps them to.
+    """
+    unpainted, later = {*truth.unpainted}, stood or {}
+    lines = ([later.get(line, line) for line in _lines([answer]) if line not in unpainted] for answer in answers)
+    shown = ("\n".join(of_answer) for of_answer in lines)
     return [_plain(text) for text in shown] if truth.model_driven else [*shown]
 
 

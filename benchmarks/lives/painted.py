@@ -1,7 +1,7 @@
 """Which lines of the answers a program never painted whole: a reader of its screen cannot know them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from streamrelay.delta.inputs import Began, Output, Reseeded, Resized
@@ -39,6 +39,24 @@ def unpainted(recording: Recording, answers: Sequence[dict[str, Any]]) -> list[s
             shown = _squeezed("".join([*scrolled_away, *screen.text()]))
             waiting = {line for line in waiting if _squeezed(line) not in shown}
     return [line for answer in answers for line in answer["text"].split("\n") if line in waiting]
+
+
+def painted_since_attach(recording: Recording, lines: Iterable[str]) -> dict[str, str]:
+    """Return the lines that stood on the first screen of a recording, whole or begun, with the words painted later.
+
+    A line counts as begun if at least its first two words stood there, each of them whole.
+    """
+    began = next(entry for entry in recording.entries() if isinstance(entry, Began))
+    screen = screen_of(began)
+    screen.seed(began.screen)
+    shown = _squeezed("".join([*(row.text for row in screen.take().committed), *screen.text()]))
+    since: dict[str, str] = {}
+    for line in filter(_squeezed, lines):
+        words = line.split()
+        painted = sum(_squeezed("".join(words[: count + 1])) in shown for count in range(len(words)))
+        if painted > min(1, len(words) - 1):
+            since[line] = " ".join(words[painted:])
+    return since
 
 
 def _squeezed(text: str) -> str:

@@ -135,6 +135,21 @@ TEXT_CASES = {
         said("one two three"),
         Score(recall=1.0, lines=1.0, truth_words=3, output_words=3, gap_missing=True),
     ),
+    "what was never painted of an answer from before the attach needs no gap": (
+        truth(answer(-3, -2, "four five six"), "one two three", unpainted=["four five six"]),
+        said("one two three"),
+        Score(recall=1.0, lines=1.0, truth_words=3, output_words=3),
+    ),
+    "what stood on the screen at the attach needn't come out, but what was painted later must": (
+        truth("one two three\nfour five six\nseven", stood={"one two three": "", "four five six": "six"}),
+        said("five six"),
+        Score(recall=0.5, lines=0.0, truth_words=2, output_words=2),
+    ),
+    "what stood on the screen at the attach is no noise": (
+        truth("one two three\nfour five six\nseven", stood={"one two three": "", "four five six": "six"}),
+        said("one two three", "four five six", "seven"),
+        Score(recall=1.0, lines=1.0, truth_words=2, output_words=7),
+    ),
     "a gap that is told": (
         truth("one two three\nfour five six", unpainted=["four five six"]),
         [*said("one two three"), Gap(reason="jump")],

@@ -12,7 +12,7 @@ from benchmarks.fidelity.witnessed import ScreenAlone, has_record
 from benchmarks.lives import tool_server
 from benchmarks.lives.agents import AGENTS, Wanted
 from benchmarks.lives.life import _program
-from benchmarks.lives.painted import unpainted
+from benchmarks.lives.painted import painted_since_attach, unpainted
 from benchmarks.lives.scenarios import SCENARIOS
 from benchmarks.lives.texts import decide, is_side, text_of
 from streamrelay.agents import shipped_profiles
@@ -141,6 +141,18 @@ def answer(text: str) -> dict[str, Any]:
 )
 def test_a_line_that_no_screen_showed_was_not_painted(printed: list[bytes], text: str, expected: list[str]) -> None:
     assert unpainted(Painted(*printed), [answer(text)]) == expected
+
+
+def test_of_a_line_that_was_begun_at_the_attach_the_rest_was_painted_later() -> None:
+    rows = (b"> one two", b"three", b"four fi", b"seven")
+    first = Snapshot(20, 4, rows, (False,) * 4, Cursor(0, 3))
+
+    class Joined(Painted):
+        def entries(self) -> list[Input]:
+            return [Began(0.0, "%0", "s", "sh", "", first)]
+
+    lines = ["one two three", "three four five six", "seven eight nine", "ten", ""]
+    assert painted_since_attach(Joined(), lines) == {"one two three": "", "three four five six": "five six"}
 
 
 @pytest.mark.requirement("BEN-05")

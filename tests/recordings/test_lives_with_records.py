@@ -31,8 +31,8 @@ class Held(NamedTuple):
     early: int = 0
 
 
-# What was said before the attach, and had left the screen or stood above it, is missing: a gap says so.
-ATTACHED = Held(recall=0.68, lines=0.7, noise=1, lag=1.1)
+# What stood on the screen at the attach is not due.
+ATTACHED = Held(lag=1.1)
 # The command that is asked about stays on the screen until the person answers.
 ASKED = Held(lag=1.8)
 # It paints the end of an answer long after its model has ended.
@@ -76,7 +76,8 @@ BOTH = AIDER | {
     "qwen/compact": Held(lag=0.8),
     "qwen/mcp": ASKED,
     "qwen/permission": ASKED,
-    "aider/late_mid": ATTACHED,
+    # The rest of the line that had begun at the attach.
+    "aider/late_mid": Held(recall=0.98),
 }
 ALONE = BOTH | {
     "claude/late_mid": ATTACHED,
