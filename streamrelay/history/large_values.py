@@ -22,7 +22,7 @@ from streamrelay.errors import StorageError
 
 MIN_SIZE = 32 << 10
 """Bytes from which a value is large."""
-MIN_FILE = 2 << 20
+MIN_FILE = 1 << 19
 """Bytes from which the large values of one transaction are a file: what SQLite writes in the time of a sync, about."""
 CREATE = """
 CREATE TABLE IF NOT EXISTS large (
