@@ -120,7 +120,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "Run the service that holds sessions, messages, links and relays.",
         "Set up",
         commands={
-            "start": CommandEntry("daemon:start", "Start the daemon in the background, and wait until it answers."),
+            "start": CommandEntry(
+                "daemon:start", "Start the daemon in the background, and wait until it answers all calls."
+            ),
             "stop": CommandEntry("daemon:stop", "End the daemon, and wait until it has ended."),
             "status": CommandEntry("daemon_commands:status", "Show the daemon, its links, relays and messages."),
             "logs": CommandEntry("daemon:logs", "Print the log of the daemon that runs in the background."),

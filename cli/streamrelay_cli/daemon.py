@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from streamrelay.control import Tmux
+from streamrelay.counts import counted
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid, until_ended
 from streamrelay.errors import DaemonRunning, StreamrelayError, UsageError
@@ -98,19 +99,31 @@ def start(
     mcp_port: McpPort = None,
     web: Listen = "",
 ) -> None:
-    """Start the daemon in the background, and wait until it answers.
+    """Start the daemon in the background, and wait until it answers all calls.
 
+    Before that it reads the logs of its panes; `streamrelay status` says how many are left.
     A daemon that runs already keeps running.
     """
     output = printing.output()
 
     async def main() -> int:
         from streamrelay.daemon import background
+        from streamrelay.daemon.openapi import Health
 
         chosen = options.server()
         address = address_of(chosen)
         before = running_pid(address)
-        await background.revive(address, [*daemon_command(chosen, mcp_port, web), "--log-level", log_level.value])
+        is_told = False
+
+        def report(health: Health) -> None:
+            nonlocal is_told
+            if not is_told and health.status == "restoring" and health.panes:
+                is_told = True
+                left = counted(health.panes - health.read, "pane")
+                output.note(f"the daemon answers and reads {left} again; see it with: streamrelay status")
+
+        command = [*daemon_command(chosen, mcp_port, web), "--log-level", log_level.value]
+        await background.revive(address, command, report)
         if (pid := running_pid(address)) == before:
             output.note(f"a daemon already runs (process {pid})")
         else:

@@ -39,7 +39,7 @@ async def service_needed(tmux: Tmux) -> AsyncIterator[Service]:
 
 
 async def starting(tmux: Tmux) -> "Health | None":
-    """Return how far the daemon of a tmux server is while it starts; None if it serves already or none runs."""
+    """Return the health of a tmux server's daemon that answers no call yet; None if it does or none runs."""
     address = address_of(tmux)
     if tmux.ssh is not None or running_pid(address) is None:
         return None

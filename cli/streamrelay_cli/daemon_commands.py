@@ -30,7 +30,7 @@ Id = Annotated[str, typer.Argument(help="The id of a link or relay, as `status` 
 def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = False) -> None:
     """Show the daemon, its links, relays and messages.
 
-    While the daemon starts, it only says how many panes the daemon has read. It exits with 40 if no daemon runs.
+    After a start it says how many panes the daemon still reads again. It exits with 40 if no daemon runs.
     """
     output = printing.output(as_json=as_json)
 
@@ -58,12 +58,11 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
 
     async def main() -> int:
         if (health := await starting(options.server())) is not None:
-            # A call would wait until all panes are read.
+            # A call would wait until the daemon has opened its files and is connected to tmux.
             if as_json:
                 output.json(msgspec.to_builtins(health))
             else:
-                words = f": {health.read} of {counted(health.panes, 'pane')} read" if health.panes else ""
-                output.lines([f"the daemon is starting{words}"])
+                output.lines(["the daemon is starting"])
             return 0
         async with service_needed(options.server()) as service:
             await ask(service)
@@ -177,6 +176,8 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
     yield f"streamrelay {told.version}, process {told.pid}, for {told.tmux}{', paused' if told.paused else ''}"
     followers = counted(told.subscribers, "follower")
     yield f"{counted(told.sessions, 'session')}, {told.watched} watched; {followers}; last event {told.seq}"
+    if told.restoring:
+        yield f"{counted(told.restoring, 'pane')} still to be read again; until then links and relays deliver nothing"
     messages = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
     yield f"messages: {messages or 'none'}"
     for link in links:

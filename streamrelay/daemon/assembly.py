@@ -43,6 +43,7 @@ async def opened(
 ) -> AsyncIterator[Running]:
     """Open the service of a tmux server that runs; raises NoServer, TmuxMissing, TmuxTooOld, ConfigError.
 
+    It is open before its panes are read again.
     All processes of the user share one outbox, so every process knows a message by its id.
     """
     async with AsyncExitStack() as stack:
@@ -73,6 +74,7 @@ async def opened(
             writer="daemon",
             councils=state_folder() / COUNCILS,
             progress=progress,
+            early=True,
         )
         _configure(local, settings)
         service = await stack.enter_async_context(local)
@@ -90,7 +92,15 @@ async def opened(
         page = page_at(
             address.state / "web.token", web or settings.web.listen, settings.web.names, send=settings.web.send
         )
-        yield Running(service, reload=reload, broken=broken, mounts=mounts, page=page, live=local.live)
+        yield Running(
+            service,
+            reload=reload,
+            restored=local.until_restored,
+            broken=broken,
+            mounts=mounts,
+            page=page,
+            live=local.live,
+        )
 
 
 def _profiles(settings: Settings) -> Sequence[AgentProfile]:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -13,11 +13,12 @@ import msgspec
 from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.client import DaemonClient
 from streamrelay.daemon.instance import running_pid
+from streamrelay.daemon.openapi import Health
 from streamrelay.errors import DaemonLost, DaemonRunning, StreamrelayError, error_with_code, error_with_exit_code
 from streamrelay.service.persistence import PANES
 
 STARTING = 30.0
-"""Seconds until a daemon that has nothing to read must answer."""
+"""Seconds until a daemon that has nothing to read must be ready."""
 READ_RATE = 400_000
 """Bytes of pane logs that a starting daemon reads in a second, at least. On an idle machine it reads 3.5 million."""
 MAX_LOG_SIZE = 10 * 2**20
@@ -27,18 +28,22 @@ _ERROR, _HINT = "error: ", "hint: "
 """What a command prints before its error and before the hint."""
 
 
-async def start(address: DaemonAddress, command: Sequence[str]) -> int:
-    """Start the daemon with a command that serves in the foreground; return its process id when it answers.
+Report = Callable[[Health], object]
+"""Takes what a daemon that starts says of itself, again and again."""
+
+
+async def start(address: DaemonAddress, command: Sequence[str], report: Report = lambda _: None) -> int:
+    """Start the daemon with a command that serves in the foreground; return its process id when it answers all calls.
 
     Raise the error with which the command ended, with its code, data and hint, or DaemonLost if it neither ends nor
-    answers. It has the longer for that, the more logs of panes it reads first.
+    becomes ready. It has the longer for that, the more logs of panes it reads first.
     """
     with _log(address.log) as log:
         begin = log.tell()
         pid = _spawn(command, log.fileno())
     until = asyncio.get_running_loop().time() + starting_time(address)
     async with DaemonClient(address.socket, timeout=STARTING) as client:
-        while not await client.is_healthy():
+        while not await _is_ready(client, report):
             ended, status = os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222  # it does not block
             if ended:
                 raise _reported(address.log, begin, os.waitstatus_to_exitcode(status))
@@ -49,26 +54,35 @@ async def start(address: DaemonAddress, command: Sequence[str]) -> int:
     return pid
 
 
-async def revive(address: DaemonAddress, command: Sequence[str]) -> None:
-    """Return when a daemon answers: the running one, or a new one, started when the lock is free. Raises as `start`.
+async def revive(address: DaemonAddress, command: Sequence[str], report: Report = lambda _: None) -> None:
+    """Return when a daemon answers all calls: the running one, or a new one, started when the lock is free.
+
+    Raises as `start`.
 
     A daemon that ends or is killed stops listening a moment before it releases its lock. In that moment no daemon
     answers, and none can start.
     """
     until = asyncio.get_running_loop().time() + starting_time(address)
     async with DaemonClient(address.socket, timeout=STARTING) as client:
-        while not await client.is_healthy():
+        while not await _is_ready(client, report):
             if running_pid(address) is None:
                 # Several clients notice at once that no daemon runs; one of them starts it first.
                 with contextlib.suppress(DaemonRunning):
-                    await start(address, command)
+                    await start(address, command, report)
             if asyncio.get_running_loop().time() > until:
                 raise DaemonLost(f"the daemon does not answer; its log is {address.log}")
             await asyncio.sleep(_LOOK_AGAIN)
 
 
+async def _is_ready(client: DaemonClient, report: Report) -> bool:
+    if (health := await client.health()) is None:
+        return False
+    report(health)
+    return health.status == "ok"
+
+
 def starting_time(address: DaemonAddress) -> float:
-    """Return the seconds that the daemon may need until it answers, by the size of the logs that it reads first."""
+    """Return the seconds that the daemon may need until it is ready, by the size of the logs that it reads first."""
     size = 0
     with contextlib.suppress(FileNotFoundError):
         for path in (address.state / PANES).iterdir():

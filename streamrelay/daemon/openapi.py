@@ -31,9 +31,9 @@ class Follow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a daemon that runs, or that still reads the logs of its panes."""
+    """The answer of a daemon that runs, or that still starts: while it is `restoring`, calls that need panes wait."""
 
-    status: Literal["ok", "starting"] = "ok"
+    status: Literal["ok", "starting", "restoring"] = "ok"
     panes: int = 0
     """While it starts: how many panes it reads again."""
     read: int = 0

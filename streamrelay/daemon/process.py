@@ -1,6 +1,7 @@
 """The life of a daemon: it takes the lock, opens the service, answers until a signal, and closes everything.
 
-* It answers before the service is open: `GET /health` says how many panes are read, other requests wait (starting.py).
+* It answers before the service is restored: `GET /health` says how many panes are read (starting.py), and calls that do
+  not need the panes are answered. It is ready, for a supervisor and for `daemon start`, when all are.
 * SIGTERM and SIGINT end it: streams end, calls in flight are answered, then the service writes its state and closes.
   Each step has a time limit. A second signal ends the daemon at once.
 * SIGHUP reloads profiles and configuration. If a file is invalid, the daemon logs that and keeps the previous values.
@@ -52,6 +53,8 @@ class Running:
     service: Service
     reload: Callable[[], Awaitable[None]]
     """Reload profiles and configuration."""
+    restored: Callable[[], Coroutine[Any, Any, object]]
+    """Returns when the service answers all calls; raises if it cannot go on."""
     broken: Callable[[], Coroutine[Any, Any, object]]
     """Returns or raises when the service cannot go on."""
     live: Showing
@@ -172,8 +175,7 @@ async def _serve(
 ) -> None:
     serving = answering.serving
     ends = [asyncio.ensure_future(one) for one in (broadcast.run(), signals.end_politely(), running.broken())]
-    notify("READY=1")
-    log.info("ready")
+    ready = asyncio.ensure_future(_until_ready(running, answering, log))
     try:
         ended, _ = await asyncio.wait((serving, *ends), return_when=asyncio.FIRST_COMPLETED)
         notify("STOPPING=1")
@@ -183,11 +185,19 @@ async def _serve(
         answering.server.stop()
         await serving
     finally:
-        for task in (serving, *ends):
+        for task in (serving, ready, *ends):
             task.cancel()
-        await asyncio.gather(serving, *ends, return_exceptions=True)
+        await asyncio.gather(serving, ready, *ends, return_exceptions=True)
     for task in ended:
         task.result()
+
+
+async def _until_ready(running: Running, answering: _Answering, log: Log) -> None:
+    """Say that the daemon is ready when it is; an error that prevents that ends the service (`Running.broken`)."""
+    await running.restored()
+    answering.app.ready()
+    notify("READY=1")
+    log.info("ready")
 
 
 @asynccontextmanager

@@ -217,6 +217,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The number of gatherings in progress."""
     muted: Sequence[str] = ()
     """The ids of the sessions that a person has muted."""
+    restoring: int = 0
+    """The number of panes of an earlier service that are not read again yet. Meanwhile the conversations are as that
+    service left them, though a pane may be gone, and calls that need the panes wait."""
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):

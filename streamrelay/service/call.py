@@ -49,6 +49,8 @@ class CallRoute:
     """The parameter that holds the seconds by which the answer may take longer than others."""
     tool: ToolHints | None = None
     """None unless the call is a tool by itself; a tool in `streamrelay.mcp` may still make it."""
+    early: bool = False
+    """Whether the call is answered before the panes of an earlier service are read again: it only reads kept state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,13 @@ class Declaration:
         return str(getattr(self.run, "__name__"))  # noqa: B009  # a callable need not have one, as far as types say
 
 
-def call(method: Method, path: str, *, waits: str = "", tool: ToolHints | None = None) -> Callable[[Run], Declaration]:
+def call(
+    method: Method, path: str, *, waits: str = "", tool: ToolHints | None = None, early: bool = False
+) -> Callable[[Run], Declaration]:
     """Declare the decorated function as a call of the service; see `CallRoute` for the arguments."""
 
     def declare(run: Run) -> Declaration:
-        return Declaration(CallRoute(method, path, waits, tool), run)
+        return Declaration(CallRoute(method, path, waits, tool, early), run)
 
     return declare
 

@@ -9,11 +9,11 @@ import contextlib
 import fcntl
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -46,7 +46,7 @@ from streamrelay.service.feed import Feed
 from streamrelay.service.live_lines import LiveLines
 from streamrelay.service.machine import ServiceMachine
 from streamrelay.service.memory import release_free_memory
-from streamrelay.service.persistence import PANES, ServiceStore
+from streamrelay.service.persistence import PANES, ServiceStore, remembered
 from streamrelay.service.restore import RestoreProgress, Restorer
 from streamrelay.sessions.model import Session
 from streamrelay.sessions.sessions import Own, Sessions
@@ -72,9 +72,12 @@ class Core:
         federation: FederationTable | None = None,
         writer: WriterKind = "service",
         progress: RestoreProgress | None = None,
+        early: bool = False,
     ) -> None:
         self.server = server
-        self._progress = progress or RestoreProgress()
+        self.progress = progress or RestoreProgress()
+        self._early = early
+        self._restored = asyncio.Event()
         self.writer: WriterKind = writer
         self.policy = LinkPolicy()
         self.rules = Rules()
@@ -95,6 +98,7 @@ class Core:
         self.feed: Feed
         self.runner: RelayRunner
         self.working: asyncio.Future[NoReturn]
+        """Restores, then decides without end; fails with the error that ends the service."""
         self.started_at = time.time()
         self.problems: list[str] = []
         self.circle_news = asyncio.Event()
@@ -120,13 +124,10 @@ class Core:
             self._entered.enter_context(_alone_in(self.folder))
             await self._entered.enter_async_context(self.journal)
             await self._entered.enter_async_context(self.outbox)
-            await self._begin()
-        except msgspec.MsgspecError as error:
-            await self._entered.aclose()
-            path = self.folder / JOURNAL
-            raise StorageError(
-                f"this version cannot restore its state from {path}: {error}", data={"path": str(path)}
-            ) from error
+            with _readable(self.folder / JOURNAL):
+                await self._begin()
+            if not self._early:
+                await self.until_restored()
         except BaseException:
             await self._entered.aclose()
             raise
@@ -163,23 +164,42 @@ class Core:
         self._entered.callback(self.feed.close)
         self._entered.callback(self.provisional.close)
         self._entered.push_async_callback(self.runner.close)
-        restoring = Restorer(
-            self.server, self.machine, self.runner, self._kept, self.outbox, self.writer, self._progress
-        )
-        self.problems += await restoring.restore(before, self._is_ours)
+        self.progress.panes = len(remembered(before))
+        self.working = asyncio.ensure_future(self._work(before))
+        self._entered.push_async_callback(_ended, self.working)
+        duties = [self._sweep, self._forget]
+        if self.federation is not None:
+            duties.append(self.federation.run)
+        for duty in duties:
+            self._entered.push_async_callback(_ended, asyncio.ensure_future(self._once_restored(duty)))
+
+    async def _work(self, before: Mapping[str, bytes]) -> NoReturn:
+        """Restore from the kept values, then carry out decisions without end."""
+        with _readable(self.folder / JOURNAL):
+            await self._restore(before)
+        async with AsyncExitStack() as stack:
+            if self._notify:
+                notifier = Notifier(self.server, ServiceBoard(self.machine, self.links))
+                self._notifier = await stack.enter_async_context(notifier)
+            self._restored.set()
+            await self.runner.work(self._note)
+
+    async def _restore(self, before: Mapping[str, bytes]) -> None:
+        restorer = Restorer(self.server, self.machine, self.runner, self._kept, self.outbox, self.writer, self.progress)
+        self.problems += await restorer.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
         self._kept.clear()
-        if self._notify:
-            notifier = Notifier(self.server, ServiceBoard(self.machine, self.links))
-            self._notifier = await self._entered.enter_async_context(notifier)
-        self.working = asyncio.ensure_future(self.runner.work(self._note))
-        self._entered.push_async_callback(_ended, self.working)
-        duties = [self._sweep(), self._forget()]
-        if self.federation is not None:
-            duties.append(self.federation.run())
-        for duty in duties:
-            self._entered.push_async_callback(_ended, asyncio.ensure_future(duty))
+        self.progress.read = self.progress.panes
+
+    async def until_restored(self) -> None:
+        """Return when all panes of an earlier service are read again; raises the error that has ended the service."""
+        if not self._restored.is_set():
+            await until_first(_set(self._restored), _shielded(self.working))
+
+    async def _once_restored(self, duty: Callable[[], Coroutine[Any, Any, NoReturn]]) -> NoReturn:
+        await self.until_restored()
+        await duty()
 
     def _changes(self) -> dict[str, bytes | None]:
         changes = self.machine.changes()
@@ -342,9 +362,24 @@ async def _shielded(task: "asyncio.Future[NoReturn]") -> NoReturn:
     await asyncio.shield(task)
 
 
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
+
+
 async def _ended(task: "asyncio.Future[NoReturn]") -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise StorageError for kept values that this version cannot read."""
+    try:
+        yield
+    except msgspec.MsgspecError as error:
+        raise StorageError(
+            f"this version cannot restore its state from {path}: {error}", data={"path": str(path)}
+        ) from error
 
 
 @contextmanager

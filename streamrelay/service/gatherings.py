@@ -333,7 +333,8 @@ async def start_for_peer(core: Core, start: Start) -> Session:
 
 
 async def attend(core: Core) -> NoReturn:
-    """Do forever what gatherings need besides the machine's effects."""
+    """Do forever what gatherings need besides the machine's effects, once the service is restored."""
+    await core.until_restored()
     loop = asyncio.get_running_loop()
     sensed = -SENSE_EVERY
     while True:

@@ -41,8 +41,12 @@ class LocalService(Service):
     default), which it locks; other processes may share its `outbox`. With `notify`, tmux users see the state of the
     conversations and what waits for them (streamrelay.notifying). `own` returns the environment variables of a new
     session by its id; `federation` lists the other machines. When another process may not type into a pane because
-    this service does, its error names the service by `writer`. `progress` tells, while the service is entered, how many
-    panes of an earlier service are read again.
+    this service does, its error names the service by `writer`. `progress` tells how many panes of an earlier service
+    are read again.
+
+    Entering waits until all of these are read; an error of that is raised. With `early` it does not wait: calls that
+    only read kept state (`CallRoute.early`) answer at once, all others wait, and an error ends the service
+    (`broken`).
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class LocalService(Service):
         writer: WriterKind = "service",
         councils: Path | None = None,
         progress: RestoreProgress | None = None,
+        early: bool = False,
     ) -> None:
         self._core = Core(
             server,
@@ -69,6 +74,7 @@ class LocalService(Service):
             federation=federation,
             writer=writer,
             progress=progress,
+            early=early,
         )
         self._councils = Councils(self._core, self, councils or self._core.folder / COUNCILS)
         self._parts = ServiceParts(self._core, self._councils)
@@ -116,10 +122,17 @@ class LocalService(Service):
         """Fails with the error that stops the service; cancelled when the service is closed."""
         return self._core.working
 
+    async def until_restored(self) -> None:
+        """Return when all panes of an earlier service are read again; raises the error that has ended the service."""
+        await self._core.until_restored()
+
     async def call(self, name: str, /, *given: Any) -> Any:
         """Carry out a call; raises UsageError, before it does anything, for a text that cannot be encoded."""
         check_encodes(given)
-        return await self._calls[name].run(self._parts, *given)
+        called = self._calls[name]
+        if not called.route.early:
+            await self._core.until_restored()
+        return await called.run(self._parts, *given)
 
     def follow_council(self, council: str) -> AsyncGenerator[CouncilEvent]:
         """Yield the state of an open council session, then what happens in it; raises TargetNotFound."""
@@ -138,4 +151,5 @@ class LocalService(Service):
 
     async def live(self, session: str) -> AsyncGenerator[list[str], None]:
         """Yield the lines on an observed session's screen that are not final, now and after every change."""
+        await self._core.until_restored()
         return self._core.provisional.lines((await self._core.find(session)).pane)

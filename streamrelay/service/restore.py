@@ -49,10 +49,15 @@ _RETRY_DELAYS = (0.1, 0.3, 0.6, 1.0)
 
 @dataclass(slots=True)
 class RestoreProgress:
-    """How many of the panes that an earlier service observed are read again; the restorer counts."""
+    """How many of the panes that an earlier service observed are read again; the service counts."""
 
     panes: int = 0
     read: int = 0
+
+    @property
+    def left(self) -> int:
+        """The number of panes that are not read again yet."""
+        return self.panes - self.read
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,6 @@ class Restorer:
         problems: list[str] = []
         there = {info.pane: info for info in await self.server.panes() if not info.dead}
         known, on_their_way = remembered(before), pending(before)
-        self.progress.panes = len(known)
         for read, (pane, remembered_pane) in enumerate(known.items()):
             self.progress.read = read
             if pane in there:
@@ -91,7 +95,6 @@ class Restorer:
                 )
             else:
                 await self._take_leave(pane, remembered_pane)
-        self.progress.read = len(known)
         for pane in sorted(filter(is_ours, self.machine.panes - set(known))):
             self._leave(pane, "pane_gone")
         for pane in await self.outbox.panes(server=key):

@@ -49,6 +49,8 @@ class Life:
         self.reload_error: StreamrelayError | None = None
         self.breaks: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.opens: asyncio.Event | None = None
+        self.restored = asyncio.Event()
+        self.restored.set()
         self.progress = RestoreProgress()
         self.closing: asyncio.Event | None = None
         self.closed = False
@@ -71,7 +73,14 @@ class Life:
 
         if self.opens is not None:
             await self.opens.wait()
-        yield Running(self.service, reload=self._reload, broken=broken, live=no_lines, page=self.page)
+        yield Running(
+            self.service,
+            reload=self._reload,
+            restored=self.restored.wait,
+            broken=broken,
+            live=no_lines,
+            page=self.page,
+        )
         if self.closing is not None:
             await self.closing.wait()
         self.closed = True
@@ -307,13 +316,14 @@ def test_the_supervisor_is_told(monkeypatch: pytest.MonkeyPatch, address: Daemon
         assert listener.recv(100) == b"READY=1"
 
 
-async def test_while_it_starts_health_says_how_far_it_is_and_calls_wait(
+async def test_while_it_starts_health_says_how_far_it_is(
     address: DaemonAddress, memory: MemoryService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, str(address.state))
     life = Life(address_of(Tmux(socket_path=address.tmux)), memory)
     life.opens = asyncio.Event()
+    life.restored.clear()
     task = life.run()
     async with DaemonClient(life.address.socket) as client:
         await wait_until_async(life.address.socket.exists, PATIENCE)
@@ -323,13 +333,19 @@ async def test_while_it_starts_health_says_how_far_it_is_and_calls_wait(
         command = [Path(sys.executable).with_name("streamrelay"), "status", "-S", life.address.tmux]
         shown = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         out, _ = await shown.communicate()
-        assert out.decode() == "the daemon is starting: 12 of 50 panes read\n"
+        assert out.decode() == "the daemon is starting\n"
         call = asyncio.ensure_future(client.status())
         assert await client.health() == Health(status="starting", panes=50, read=12)
         assert not call.done()
         life.opens.set()
         assert (await call).seq == 0
+        assert await client.health() == Health(status="restoring", panes=50, read=12)
+        assert not await client.is_healthy()
+        assert '"ready"' not in life.log.getvalue()
+        life.restored.set()
+        await wait_until_async(client.is_healthy, PATIENCE)
         assert await client.health() == Health()
+        assert '"ready"' in life.log.getvalue()
     life.stop()
     await task
     assert not life.address.socket.exists()

@@ -1,7 +1,9 @@
 """What a service finds when it comes back: panes that closed meanwhile, another program, another tmux server."""
 
+import asyncio
 import os
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from streamrelay.errors import ServerLost, StorageError, UsageError
 from streamrelay.events import LinkClosed, PaneClosed, Receipt, RelayClosed, RelayDelivered, Text
 from streamrelay.history.journal import Journal
 from streamrelay.service.api import CreateRelay, RelayParticipant, SendMessage
+from streamrelay.service.call import declared_calls
 from streamrelay.service.local import LocalService
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.waiting import wait_until, wait_until_async
@@ -54,6 +57,44 @@ async def test_what_cannot_be_read_of_it_is_said_and_left_as_it_is(stage: Stage,
         await journal.append([], keep={key: before.get(key)})
     async with stage.service() as service:
         assert ann in service._core.machine.panes
+
+
+@pytest.mark.parametrize("early", [False, True])
+async def test_entering_waits_for_the_panes_unless_it_is_early(stage: Stage, tmp_path: Path, early: bool):
+    stage.start("Ann")
+    stage.start("Bob")
+    async with stage.service() as service:
+        link = await service.create_link("Ann", "Bob")
+    holding, real, go = tmp_path / "tmux", stage.tmux.binary, tmp_path / "go"
+    holding.write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && while [ ! -e {go} ]; do sleep 0.05; done; done\n'
+        f'exec {real} "$@"\n'
+    )
+    holding.chmod(0o700)
+    stage.tmux.binary = str(holding)
+    entered = AsyncExitStack()
+    entering = asyncio.ensure_future(entered.enter_async_context(stage.service(early=early)))
+    if early:
+        service = await entering
+        assert (await service.status()).restoring == 2
+        assert [again.link_id for again in await service.links()] == [link.link_id]
+        waiting = asyncio.ensure_future(service.mute("Ann", True))
+    else:
+        waiting = entering
+    # A call that does not wait takes some milliseconds.
+    assert not (await asyncio.wait([waiting], timeout=0.5))[0]
+    go.touch()
+    service = await entering
+    async with entered:
+        await waiting
+        assert (await service.status()).restoring == 0
+        assert {service._core.runner.participant(pane) is not None for pane in stage.panes.values()} == {True}
+
+
+def test_no_call_that_changes_anything_is_answered_early():
+    early = {name: declared.route.method for name, declared in declared_calls().items() if declared.route.early}
+    assert set(early.values()) == {"GET"}
+    assert not {"dialogs", "gathering"} & set(early), "they ask panes and other machines"
 
 
 @pytest.mark.requirement("DLV-07a")

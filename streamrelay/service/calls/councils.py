@@ -20,13 +20,13 @@ async def open_council(parts: ServiceParts, request: OpenCouncil) -> Council:
     return await parts.councils.open(request)
 
 
-@call("GET", "/councils")
+@call("GET", "/councils", early=True)
 async def councils(parts: ServiceParts) -> list[Council]:
     """List the open council sessions and the latest closed ones."""
     return await parts.councils.all()
 
 
-@call("GET", "/councils/{council}/transcript")
+@call("GET", "/councils/{council}/transcript", early=True)
 async def council_transcript(parts: ServiceParts, council: str) -> CouncilTranscript:
     """Return the transcript of a council session; raises TargetNotFound."""
     return await parts.councils.transcript(council)

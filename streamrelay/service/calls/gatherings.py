@@ -19,7 +19,7 @@ async def start_gathering(parts: ServiceParts, request: StartGathering) -> Gathe
     return await local_gatherings.start(parts.core, request)
 
 
-@call("GET", "/gatherings")
+@call("GET", "/gatherings", early=True)
 async def gatherings(parts: ServiceParts) -> list[Gathering]:
     """List the gatherings in progress and the latest finished ones, newest first."""
     return [*await remote_gatherings.all_of(parts.core), *local_gatherings.all_of(parts.core)]

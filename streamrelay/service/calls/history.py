@@ -15,7 +15,7 @@ from streamrelay.service.call import call
 from streamrelay.service.parts import ServiceParts
 
 
-@call("GET", "/journal")
+@call("GET", "/journal", early=True)
 async def read_since(
     parts: ServiceParts,
     seq: Whole,
@@ -27,14 +27,14 @@ async def read_since(
     return await parts.core.journal.since(seq, limit=limit, place=place)
 
 
-@call("GET", "/latest")
+@call("GET", "/latest", early=True)
 async def latest(parts: ServiceParts, limit: Annotated[int, msgspec.Meta(ge=0, le=MAX_FOUND)] = 50) -> list[Output]:
     """Return the newest output of the running sessions, newest first, with at least the last one of each."""
     sessions = [session.session for session in await parts.core.sessions.all()]
     return await parts.core.journal.latest(sessions, limit=limit)
 
 
-@call("GET", "/history")
+@call("GET", "/history", early=True)
 async def search_history(parts: ServiceParts, search: SearchHistory) -> History:
     """Search the journal and agents' own transcripts, the best match first."""
     place = None

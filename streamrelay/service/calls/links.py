@@ -17,7 +17,7 @@ from streamrelay.service.core import new_id, party
 from streamrelay.service.parts import ServiceParts
 
 
-@call("GET", "/links")
+@call("GET", "/links", early=True)
 async def links(parts: ServiceParts, session: str = "") -> list[Link]:
     """List the links, of one session or of all."""
     own = (await parts.core.find(session)).session if session else ""

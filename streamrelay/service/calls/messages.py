@@ -12,13 +12,13 @@ async def send_message(parts: ServiceParts, request: SendMessage) -> SendResult:
     return await sending.send(parts.core, request)
 
 
-@call("GET", "/messages/{message_id}")
+@call("GET", "/messages/{message_id}", early=True)
 async def get_delivery(parts: ServiceParts, message_id: str) -> list[Delivery]:
     """Return the state of a message, one entry per target; empty for an unknown id."""
     return await sending.last_deliveries(parts.core, message_id)
 
 
-@call("GET", "/messages")
+@call("GET", "/messages", early=True)
 async def list_deliveries(parts: ServiceParts, session: str = "", state: Listed = "waiting") -> list[Delivery]:
     """List messages to one session or to all, oldest first: those not submitted yet, or the latest in any state.
 

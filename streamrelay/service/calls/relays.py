@@ -12,7 +12,7 @@ from streamrelay.service.core import Core, new_id
 from streamrelay.service.parts import ServiceParts
 
 
-@call("GET", "/relays")
+@call("GET", "/relays", early=True)
 async def relays(parts: ServiceParts) -> list[Relay]:
     """List the relays."""
     return [_relay(parts.core, relay_id) for relay_id in parts.core.machine.relays.all]

@@ -10,7 +10,7 @@ from streamrelay.sessions import hook_events
 from streamrelay.sessions.model import Session, StartSession
 
 
-@call("GET", "/sessions")
+@call("GET", "/sessions", early=True)
 async def sessions(parts: ServiceParts) -> list[Session]:
     """List the sessions of the server: those started here, and every other pane with a program in it."""
     relay_of = parts.core.machine.relay_of

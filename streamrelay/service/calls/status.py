@@ -9,7 +9,7 @@ from streamrelay.service.parts import ServiceParts
 from streamrelay.version import VERSION
 
 
-@call("GET", "/status")
+@call("GET", "/status", early=True)
 async def status(parts: ServiceParts) -> Status:
     """Return the state of the service."""
     core = parts.core
@@ -30,11 +30,12 @@ async def status(parts: ServiceParts) -> Status:
         deliveries={str(state): count for state, count in (await core.outbox.counts(core.server_key)).items()},
         subscribers=core.feed.readers,
         muted=sorted(core.machine.settings.muted),
+        restoring=core.progress.left,
         problems=(*core.problems, *remote_sessions.problems(core)),
     )
 
 
-@call("GET", "/peers", tool=ToolHints("List other machines", only_reads=True))
+@call("GET", "/peers", tool=ToolHints("List other machines", only_reads=True), early=True)
 async def peers(parts: ServiceParts) -> list[Peer]:
     """List the other machines, with the envelopes that wait for each and why."""
     return remote_sessions.peers(parts.core)
