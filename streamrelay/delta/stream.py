@@ -459,7 +459,7 @@ class DeltaStream:
     def _only_shows(self) -> bool:
         """Whether all that a rest is for is to show a line anew. At a prompt it counts: what follows was typed."""
         is_shown = self._just_prints and self._builder.shows_live
-        return is_shown and not (self._ledger or self._printing.may_be_at_prompt)
+        return is_shown and not (self._ledger or self._printing.may_be_answered)
 
     @property
     def _rest_due(self) -> float | None:

@@ -66,7 +66,54 @@ def test_a_prompt_that_recurs_is_one() -> None:
     types(pane, "1 + 1", "2\r\n", ">>> ")
     types(pane, "print('a', end='')", "a", ">>> ")
     types(pane, "3", "3\r\n", ">>> ")
-    assert pane.said() == ["Python 3.11", ">>> 1 + 1", "2", "a", "3"]
+    assert pane.said() == ["Python 3.11", "2", "a", "3"]
+
+
+def answers(pane: ScriptedPane, question: str, answer: str) -> None:
+    """Let the program ask, and a person type an answer and then Enter."""
+    pane.prints(question)
+    pane.rests(1)
+    pane.prints(answer)
+    pane.rests(0.1)
+    pane.prints("\r\n")
+
+
+@pytest.mark.parametrize("head", ["Name? ", "Port [80]: ", "version: (1.0.0) ", "(Pdb) ", "#? ", "d> ", "login:"])
+def test_what_a_person_types_behind_a_question_is_no_output(head: str) -> None:
+    """`read -p`, `select`, `input`, pdb, npm init, click: the kernel echoes, and no line editor is at work."""
+    pane = ScriptedPane()
+    for answer in ("Bob", "", "x y"):
+        answers(pane, head, answer)
+        pane.prints("out\r\n")
+    assert pane.said() == ["out"] * 3
+    assert pane.said("typed") == ["Bob", "x y"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["Checking: ", "ok\r\n"],
+        ["Waiting: ", ".", "..", "\r\n"],
+        ["\r[#  ] ", "\r[## ] ", "\r[###] ", "\r\n"],
+        ["Testing: 1", " 2", "\r\n"],
+        ["Total: ", "5", " of 7\r\n"],
+    ],
+)
+def test_a_line_that_a_program_writes_in_parts_is_output(parts: list[str]) -> None:
+    pane = ScriptedPane()
+    for part in parts:
+        pane.prints(part)
+        pane.rests(1)
+    pane.ends()
+    assert pane.said() == ["".join(parts).strip("\r\n").rpartition("\r")[2].rstrip()]
+
+
+def test_output_in_front_of_a_prompt_that_was_answered_is_said() -> None:
+    pane = ScriptedPane()
+    answers(pane, "(c) ", "go")
+    answers(pane, "no line feed(c) ", "quit")
+    assert pane.said() == ["no line feed"]
+    assert pane.said("typed") == ["go", "quit"]
 
 
 @pytest.mark.parametrize("head", ["Working: ", "50% ", "Sure? ", "file ... ", "item * "])

@@ -3,13 +3,17 @@
 In this order: what was published of the line already is left out; an injection's echo is the ledger's; what follows a
 prompt or a question at which the program rested was typed; the writer of a line that had begun
 before the watching did is unknown. All other lines are the program's.
+
+A question needs not be known to be one (`Name? Bob`). The line rests at a sign to answer behind, and its line feed
+comes alone, behind another rest: a person types an answer and then Enter, while a program writes the end of a line
+with its line feed (`Checking: ok`).
 """
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from streamrelay.delta.printing.echo import looks_like_prompt
-from streamrelay.delta.printing.prompts import Prompts
+from streamrelay.delta.printing.prompts import Prompts, asks
 from streamrelay.delta.printing.provenance import Ledger, Piece
 
 
@@ -22,6 +26,21 @@ class Awaited(NamedTuple):
     """The line up to the cursor."""
 
 
+class _Answered(NamedTuple):
+    """How an open line that asks for an answer read at its first and at its latest rest."""
+
+    head: str
+    """Empty where the program has written the line anew: a progress bar, no question."""
+    latest: str
+
+    def answer(self, line: str) -> str | None:
+        """Return the answer in a passed line; None if the line is the program's."""
+        if not self.head or line != self.latest.rstrip():
+            return None
+        answer = line.removeprefix(self.head.rstrip()).strip()
+        return answer if not answer or any(character.isalnum() for character in answer) else None
+
+
 class Attribution:
     """Explains the lines of one pane."""
 
@@ -32,10 +51,11 @@ class Attribution:
         self._follows_typed = False
         """Whether the line above the open one was typed or sent."""
         self._published = ""
+        self._answered: _Answered | None = None
 
     def __bool__(self) -> bool:
         """Whether the next line needs an explanation: otherwise it can only be the program's."""
-        return bool(self.ledger or self._awaited or self._published)
+        return bool(self.ledger or self._awaited or self._published or self._answered)
 
     @property
     def is_at_prompt(self) -> bool:
@@ -44,7 +64,7 @@ class Attribution:
 
     def concerns(self, lines: Sequence[str]) -> bool:
         """Tell whether any of the next lines needs an explanation."""
-        if self._awaited or self._published:
+        if self._awaited or self._published or self._answered:
             return True
         return bool(self.ledger) and self.ledger.may_concern(lines)
 
@@ -87,13 +107,17 @@ class Attribution:
             self._awaited is not None and self._awaited.kind != "unknown" and line == self._awaited.head.rstrip()
         )
 
+    def may_be_answered(self, open_head: str) -> bool:
+        """Tell whether a person may be typing behind the open line, so that each of its rests counts."""
+        return self._answered is not None or asks(open_head)
+
     def await_prompt(self, head: str) -> None:
         """Note that the next line follows this prompt."""
         self._awaited = Awaited("prompt", head)
 
     def may_be_prompt(self, open_head: str) -> bool:
         """Tell whether the open line may be a prompt, which must not explain the lines above it."""
-        if self.prompts.split(open_head)[1]:
+        if self.prompts.split(open_head)[1] or asks(open_head):
             return True
         return (self._awaited is not None or self._follows_typed) and self.prompts.ask_for_more(open_head)
 
@@ -115,6 +139,11 @@ class Attribution:
         unfinished, prompt = self.prompts.split(open_head)
         if prompt or (self._follows_typed and self.prompts.ask_for_more(open_head)):
             self._awaited = Awaited("prompt", prompt or open_head)
+        elif self._answered is not None:
+            is_same = open_head.startswith(self._answered.head)
+            self._answered = _Answered(self._answered.head if is_same else "", open_head)
+        elif asks(open_head):
+            self._answered = _Answered(open_head, open_head)
         if not unfinished.strip():
             return ""
         self._published += unfinished
@@ -131,6 +160,12 @@ class Attribution:
         if self._awaited is not None:
             pieces = [self._behind(self._awaited, piece) for piece in pieces]
             self._awaited = None
+        elif self._answered is not None and pieces == [Piece(line, "program")]:
+            answer = self._answered.answer(line)
+            if answer is not None:
+                self.prompts.answered(self._answered.head)
+                pieces = [Piece(answer, "typed", rule="behind_question")]
+        self._answered = None
         for piece in pieces:
             if piece.origin == "injected" and piece.text in line:
                 self.prompts.learn(line[: line.index(piece.text)])

@@ -143,6 +143,11 @@ class Printing:
         return self.is_at_prompt or self.attribution.prompts.may_learn(self.open_head)
 
     @property
+    def may_be_answered(self) -> bool:
+        """Whether a person may be typing behind the open line, so that each of its rests counts."""
+        return self.may_be_at_prompt or self.attribution.may_be_answered(self.open_head)
+
+    @property
     def view(self) -> ComposerView:
         """The open line as it stands; text behind an unknown prompt is not a draft."""
         line = self._without_right_prompt(self._lines.open_text().rstrip())

@@ -19,6 +19,7 @@ MAX_PROMPTS = 8
 _DIGITS = regex.compile(r"\d+")
 _SIGN = regex.compile(r"[^\w\s]+\Z")
 _SIGN_TO_TYPE_BEHIND = regex.compile(r"[>$#❯›»➜λ❱▶→] \Z")
+_SIGN_TO_ANSWER = regex.compile(r"\S.*(?:[]:?>)$#❯›»➜λ❱▶→] |[:?>])\Z|\A[$#>] \Z")
 _ONLY_SIGN = regex.compile(r"\s*[^\w\s]{1,8}\s+\Z")
 
 
@@ -94,6 +95,11 @@ class Prompts:
             self.learn(head)
         self._last_rest, self._has_passed = key, False
 
+    def answered(self, head: str) -> None:
+        """Note that a person has answered behind this text: it is a prompt if it ends in a prompt's sign."""
+        if self.may_learn(head) or head.endswith(") "):
+            self.learn(head)
+
     def pass_line(self) -> None:
         """Note that the line has passed at which the program rested."""
         self._has_passed = True
@@ -124,6 +130,11 @@ class Prompts:
 
 def _pattern(text: str) -> str:
     return _DIGITS.sub(r"\\d+", regex.escape(text, literal_spaces=True))
+
+
+def asks(head: str) -> bool:
+    """Tell whether a line that rests, up to the cursor, may ask for an answer behind it."""
+    return _SIGN_TO_ANSWER.search(head) is not None
 
 
 def ending_in(right_prompt: str) -> regex.Pattern[str]:
