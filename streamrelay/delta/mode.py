@@ -37,9 +37,9 @@ class Mode(StrEnum):
 
 
 Evidence = Literal[
-    "asked", "asked_by_another", "other_command", "submitted", "dismissed", "passed_lines", "prompted_again",
-    "flooded", "shows_composer", "painted", "seen_at_attach", "alternate", "main", "answered", "closing",
-    "dialog_opened", "dialog_closed",
+    "asked", "asked_by_another", "other_command", "own_command", "submitted", "dismissed", "passed_lines",
+    "prompted_again", "flooded", "shows_composer", "painted", "seen_at_attach", "alternate", "main", "answered",
+    "closing", "dialog_opened", "dialog_closed",
 ]  # fmt: skip
 
 _READS_LINES: Final = frozenset({Mode.UNDECIDED, Mode.EDITING})
@@ -66,6 +66,7 @@ TRANSITIONS: Final = (
     Transition("asked", frozenset({Mode.RUNNING}), Mode.EDITING, "the line editor asked for bracketed paste again"),
     Transition("asked_by_another", _PRINTS, Mode.UNDECIDED, "another command asked for bracketed paste"),
     Transition("other_command", frozenset({Mode.EDITING}), Mode.UNDECIDED, "another command is in the foreground"),
+    Transition("own_command", frozenset({Mode.UNDECIDED}), Mode.EDITING, "the line editor's command is back"),
     Transition("submitted", _ASKS, Mode.RUNNING, "it withdrew bracketed paste with a line typed: a line editor"),
     Transition("dismissed", _ASKS, Mode.PRINTING, "it withdrew bracketed paste with nothing typed: it leaves"),
     Transition("passed_lines", _READS_LINES, Mode.LISTENING, "lines passed that no line editor lets pass"),
@@ -210,6 +211,9 @@ class ModeMachine:
         self._command = command
         if self._is_another:
             self.see("other_command")
+        elif command and command == self._editor_command:
+            # A command is known to have ended only some time after its shell has asked again.
+            self.see("own_command")
 
     @property
     def is_left_to_another(self) -> bool:

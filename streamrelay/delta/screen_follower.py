@@ -240,14 +240,16 @@ class ScreenFollower:
 
         Lines have `passed` that no line editor lets pass; or the screen shows a composer as no line editor does: the
         cursor is hidden, or rests between borders, or something stands below it in a program without profile. Where
-        it rests `at_prompt`, a program that has ended may have hidden it.
+        it rests `at_prompt`, with or without text behind that, a program that has ended may have hidden it.
         """
         conversation = self.conversation
         below = conversation.has_rows_below and not conversation.awaits_draft and not self._mode.is_line_editor_known
         if passed:
             return self._mode.see("passed_lines")
         is_hidden = self._cutter.hidden and not at_prompt
-        if (below or is_hidden or conversation.is_plain_to_see) and self._mode.see("shows_composer"):
+        # A shell's prompt stands right below a table, too, with nothing below it.
+        is_plain = conversation.is_plain_to_see and (conversation.has_rows_below or not at_prompt)
+        if (below or is_hidden or is_plain) and self._mode.see("shows_composer"):
             conversation.begin()
             if self._turns.is_open and not conversation.waits:
                 self._builder.end_turn(self._turns.supersede())

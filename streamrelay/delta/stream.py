@@ -597,7 +597,7 @@ class DeltaStream:
             self._printing.settle(hides=self._cutter.hidden)
             return
         passed = self._editor.has_passed(paints=self._cutter.moved)
-        if self._following.settle(passed=passed, at_prompt=self._printing.is_at_prompt):
+        if self._following.settle(passed=passed, at_prompt=self._printing.is_behind_prompt):
             held = self._editor.release()
             if self._cutter.moved:
                 self._mode.see("painted")

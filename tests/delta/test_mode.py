@@ -80,6 +80,8 @@ def test_another_command_than_the_line_editor_is_undecided() -> None:
     mode.run("agent")
     mode.ask()
     assert mode.mode is Mode.UNDECIDED
+    mode.run("bash")
+    assert mode.mode is Mode.EDITING
 
 
 def test_each_change_tells_its_reason() -> None:

@@ -249,3 +249,29 @@ def test_a_line_typed_first_after_the_attach_is_typed_wherever_its_output_was_cu
         pane.ends()
         said = [(event.origin, event.text) for event in pane.texts()]
         assert said == [("typed", COMMANDS[width]), *(("program", line) for line in "123")], output[:cut][-12:]
+
+
+TABLE = ["┌────┬─────────┐", "│ Id │ State   │", "├────┼─────────┤", "│ 1  │ running │", "└────┴─────────┘"]
+
+
+@pytest.mark.parametrize("told_late", [False, True], ids=["same command", "another command until after the prompt"])
+def test_a_prompt_below_a_table_is_no_composer(told_late: bool) -> None:
+    """`sqlite3 -box`, rich's Live: tmux is asked for the foreground command only some time after the prompt."""
+    pane = ScriptedPane(40, 12)
+    pane.events += pane.stream.apply(Ran(pane.now, "%0", "bash"))
+    pane.prints(f"{ASKS}$ ")
+    pane.rests()
+    pane.prints(f"table{ENDS_OF_INPUT['readline']}")
+    if told_late:
+        pane.rests(0.5)
+        pane.events += pane.stream.apply(Ran(pane.now, "%0", "python"))
+    pane.prints("\r\n".join(["\x1b[?25l", *TABLE[:3], TABLE[4], f"\x1b[A{TABLE[3]}", TABLE[4], f"\x1b[?25h{ASKS}$ "]))
+    pane.rests(0.25)
+    if told_late:
+        pane.events += pane.stream.apply(Ran(pane.now, "%0", "bash"))
+    pane.prints("echo ne")
+    pane.rests(0.1)
+    pane.prints(f"xt{ENDS_OF_INPUT['readline']}next\r\n{ASKS}$ ")
+    pane.ends()
+    assert [line for line in pane.said() if line] == [*TABLE, "next"]
+    assert pane.said("typed") == ["table", "echo next"]

@@ -126,6 +126,11 @@ class Printing:
         """Whether the open line ends in a known prompt at the cursor."""
         return bool(self.attribution.prompts.split(self.open_head)[1])
 
+    @property
+    def is_behind_prompt(self) -> bool:
+        """Whether the open line begins with a known prompt, or ends in one at the cursor."""
+        return self.is_at_prompt or self.attribution.prompts.behind(self.open_head) is not None
+
     def reads_again(self, message_id: str) -> bool:
         """Tell whether the program rests where the next line is typed, below the echo of this message.
 
