@@ -77,6 +77,7 @@ def assert_cuts_change_nothing(script: list[Step], screen: Screen, read_size: in
 
 @pytest.mark.requirement("ENG-03b")
 @given(scripts(WORDS | st.sampled_from(LINEAR)), SCREENS, st.integers(1, 5))
+@example([b"xxxxxxxxxxxxxxx\ra\r\x08"], Screen(2, 2), 1)
 @example(["日本".encode(), 0.0, b"\r 50%\r100%\r\n", "ab", b"ab", SUBMIT, b"ab\r\n"], Screen(5, 2), 1)
 def test_any_chunking_of_linear_output_gives_the_same_events(script: list[Step], screen: Screen, size: int) -> None:
     assert_cuts_change_nothing(script, screen, size)

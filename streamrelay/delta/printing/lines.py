@@ -28,6 +28,8 @@ left out, since on a screen a written blank at the end and an erased cell look t
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from streamrelay.delta.printing.line_rows import (
     MAX_LINE_ROWS,
     LineRow,
@@ -164,6 +166,8 @@ class LineTracker:
         if self._unknown:
             self.seed(frame)
         self._overwritten.note(frame, edits=edits)
+        if self._overwritten:
+            self._frame = frame = self._below_replaced(frame)
         held: list[str] = []
         if edits and self._page is not None:
             if self.habit == "unproven":
@@ -387,6 +391,13 @@ class LineTracker:
                 break
             y -= 1
         return y
+
+    def _below_replaced(self, frame: Frame) -> Frame:
+        """Return a frame with the cursor below rows that were replaced: a backspace can go up to one."""
+        y = frame.cursor.y
+        while self._overwritten.is_replaced(frame.history_total + y):
+            y += 1
+        return frame if y == frame.cursor.y else msgspec.structs.replace(frame, cursor=Cursor(0, y))
 
     def _note_cursor(self, frame: Frame) -> None:
         """Take the line that holds the cursor for the open one."""
