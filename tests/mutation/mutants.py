@@ -41,6 +41,11 @@ CORES: Mapping[str, tuple[str, ...]] = MappingProxyType({
         f"delivery/{name}.py"
         for name in ("machine", "readiness", "recovery", "inflight", "message", "sanitise", "commands")
     ),
+    "relay": tuple(
+        f"relay/{name}.py"
+        for name in ("attribution", "loop_guard", "machine", "output_units", "registry", "rules", "session", "steps")
+    ),
+    "federation": tuple(f"federation/{name}.py" for name in ("channel", "envelope", "incoming", "outgoing", "node")),
 })  # fmt: skip
 """The modules that decide, pure by contract: `core:NAME` draws from them in place of a package."""
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
