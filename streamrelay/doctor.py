@@ -18,13 +18,16 @@ from streamrelay.agents import load_profiles
 from streamrelay.agents.hooks import StopHooks
 from streamrelay.check import Check
 from streamrelay.config.files import load
+from streamrelay.config.settings import HistoryTable
 from streamrelay.control import ServerInfo, Tmux, TransportName, Version, upgrade_hint
 from streamrelay.control.private_tmux import PrivateTmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import running_pid
+from streamrelay.database import MAX_LOG_BYTES
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import ConfigError, NoServer, SshFailed, StreamrelayError
 from streamrelay.events import Text
+from streamrelay.history.retention import MEGABYTE, disk_use, journal_files, most_bytes
 from streamrelay.installation_checks import check_installation, check_tmux_path
 from streamrelay.leftovers import find_leftovers
 from streamrelay.panes.calibration import find_differing_widths, measure_quirks
@@ -51,6 +54,7 @@ async def examine(tmux: Tmux) -> AsyncIterator[Check]:
     yield _hooks()
     yield await _agents()
     yield _daemon(tmux)
+    yield check_journal()
     try:
         version = await tmux.client_version()
     except StreamrelayError as error:
@@ -161,6 +165,22 @@ def _daemon(tmux: Tmux) -> Check:
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         return Check("daemon", "warning", f"others may write to {address.socket}", f"chmod 600 {address.socket}")
     return Check("daemon", "ok", f"process {pid}, {address.socket}")
+
+
+def check_journal() -> Check:
+    """Compare the size of each journal with the limit; the daemon keeps its own within it."""
+    try:
+        most = most_bytes(load(project=False).settings.history)
+    except ConfigError:
+        most = most_bytes(HistoryTable())
+    files = {file: disk_use(file) for file in journal_files()}
+    if not files:
+        return Check("journal", "ok", "nothing is journaled")
+    limit = f"the limit is {most / MEGABYTE:,.1f} MB" if most else "no limit"
+    sizes = ", ".join(f"{file} takes {size / MEGABYTE:,.1f} MB" for file, size in files.items())
+    if most and max(files.values()) > most + MAX_LOG_BYTES:
+        return Check("journal", "warning", f"{sizes}; {limit}", "streamrelay history prune")
+    return Check("journal", "ok", f"{sizes}; {limit}")
 
 
 def _widths(tmux: Tmux, version: Version) -> Check:

@@ -9,6 +9,7 @@ import typer
 from streamrelay import counts
 from streamrelay.counts import counted
 from streamrelay.errors import TargetNotFound
+from streamrelay.history.retention import MEGABYTE
 from streamrelay.links.link import Link
 from streamrelay.service.api import Delivery, Relay, Status
 from streamrelay.service.interface import Service
@@ -180,6 +181,8 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
         yield f"{counted(told.restoring, 'pane')} still to be read again; until then links and relays deliver nothing"
     messages = ", ".join(f"{count} {state}" for state, count in told.deliveries.items() if count)
     yield f"messages: {messages or 'none'}"
+    limit = f" of {_megabytes(told.journal_most_bytes)}" if told.journal_most_bytes else ", no limit"
+    yield f"journal: {_megabytes(told.journal_bytes)}{limit}"
     for link in links:
         a, b = (
             f"{side.title} ({_session(side.session, is_muted=side.session in told.muted)})" for side in link.parties
@@ -194,6 +197,10 @@ def _lines(told: Status, links: Iterable[Link], relays: Iterable[Relay]) -> Iter
         yield f"{relay.relay}  {'paused' if relay.paused else 'open'}  {names}, {counts.deliveries(relay.deliveries)}"
     for problem in told.problems:
         yield f"problem: {problem}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / MEGABYTE:,.1f} MB"
 
 
 def _session(session: str, *, is_muted: bool) -> str:

@@ -1,5 +1,6 @@
 """`streamrelay history`: limits the journal's age and size."""
 
+import math
 import time
 from typing import Annotated
 
@@ -16,6 +17,14 @@ from streamrelay_cli.runner import run_to_end
 group("history", "Search the journal of outputs and deliveries, or prune it.", panel=WATCH, place=30)
 
 _DEFAULTS = HistoryTable()
+_MAX = 1_000_000_000
+
+
+def _number(value: float) -> float:
+    """Refuse `nan`, which is within any bounds for click."""
+    if math.isnan(value):
+        raise typer.BadParameter("nan is not a number")
+    return value
 
 
 @command("history prune", place=20)
@@ -23,12 +32,23 @@ _DEFAULTS = HistoryTable()
 def prune(
     printing: PrintingOptions,
     keep_days: Annotated[
-        float, typer.Option("--keep-days", min=0, help="Delete entries older than this many days; 0 for none.")
+        float,
+        typer.Option(
+            "--keep-days",
+            min=0,
+            max=_MAX,
+            help="Delete entries older than this many days; 0 for none.",
+            callback=_number,
+        ),
     ] = _DEFAULTS.keep_days,
     most_megabytes: Annotated[
         float,
         typer.Option(
-            "--most-megabytes", min=0, help="Delete the oldest entries until the journal is no larger; 0 for any size."
+            "--most-megabytes",
+            min=0,
+            max=_MAX,
+            callback=_number,
+            help="Delete the oldest entries until the journal is no larger; 0 for any size.",
         ),
     ] = _DEFAULTS.most_megabytes,
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ def _about(meaning: str) -> Meta:
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
-_Amount = Annotated[float, Meta(ge=0)]
+_Amount = Annotated[float, Meta(ge=0, le=1_000_000_000)]
 _Span = Annotated[float, Meta(gt=0, le=86_400)]
 
 
@@ -152,12 +152,10 @@ class WebTable(Table, frozen=True, kw_only=True):
 
 
 class HistoryTable(Table, frozen=True, kw_only=True):
-    """How long the journal keeps its entries."""
+    """How long the journal keeps its entries, and how large it may grow."""
 
     keep_days: Annotated[_Amount, _about("Days after which journal entries are deleted; 0 for never.")] = 90.0
-    most_megabytes: Annotated[_Amount, _about("Size above which the oldest entries are deleted; 0 for no limit.")] = (
-        512.0
-    )
+    most_megabytes: Annotated[_Amount, _about("Megabytes above which the oldest entries go; 0 for no limit.")] = 512.0
 
 
 class PulseTable(Table, frozen=True, kw_only=True):

@@ -98,6 +98,7 @@ def _status_metrics(status: Status) -> Iterator[Metric]:
     for state, count in sorted(status.deliveries.items()):
         deliveries.add_metric((state,), count)
     yield deliveries
+    yield GaugeMetricFamily("streamrelay_journal_bytes", "The size of the journal.", status.journal_bytes)
     yield GaugeMetricFamily("streamrelay_problems", "Problems that status reports.", len(status.problems))
 
 

@@ -8,6 +8,7 @@ An event gets its `seq` here, and keeps it: numbers grow over restarts and are n
 Beside the events stand values that are written in the same transaction (`keep`): how things stand after those events.
 """
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Self
 from streamrelay.database import Database, give_back, transaction
 from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
 from streamrelay.history import large_values, places
-from streamrelay.history.large_values import LargeValues, is_large
+from streamrelay.history.large_values import LargeValues, files_size, is_large
 from streamrelay.history.places import Place
 from streamrelay.history.query import Query
 from streamrelay.history.results import MAX_OUTPUT, FoundText, Output, SearchHistory
@@ -72,6 +73,10 @@ ON CONFLICT (first) DO UPDATE SET last = excluded.last, until = excluded.until, 
 """
 _KEEP = "INSERT INTO kept VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _DISCARD = "DELETE FROM kept WHERE key = ?"
+MAX_UNCHECKED = 1_000_000
+"""Bytes after whose writing the limit of the size is due to be checked."""
+_STEP_EVENTS, _STEP_BYTES = 2_000, 500_000
+"""Events, and bytes of events, that one transaction deletes at most: 0.1 s of two busy cores, in which others wait."""
 
 
 class Journal:
@@ -80,7 +85,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._database = Database(path, create=_CREATE + large_values.CREATE + places.CREATE, version=_VERSION)
         self._large = LargeValues(path)
+        self._path = path
         self._utterances = Utterances()
+        self._unchecked = 0
+        self.check_due = asyncio.Event()
+        """Set when `MAX_UNCHECKED` bytes were written; the owner clears it and calls `prune`."""
         self._entered = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -99,7 +108,10 @@ class Journal:
         """
         kept = [event for event in events if not isinstance(event, Live | Retracted)]
         if kept or keep:
-            await self._database.do(lambda connection: self._append(connection, kept, keep or {}))
+            self._unchecked += await self._database.do(lambda connection: self._append(connection, kept, keep or {}))
+            if self._unchecked >= MAX_UNCHECKED:
+                self._unchecked = 0
+                self.check_due.set()
         return kept
 
     async def kept(self) -> dict[str, bytes]:
@@ -119,8 +131,8 @@ class Journal:
         return await self._database.do(_last_seq)
 
     async def size(self) -> int:
-        """Return how many bytes it takes."""
-        return await self._database.do(_size)
+        """Return how many bytes it takes: its database, without the write-ahead log, and the files of large values."""
+        return await self._database.do(self._size)
 
     async def search(
         self, query: Query, asked: SearchHistory, *, place: Place | None = None, limit: int = 20
@@ -168,19 +180,22 @@ class Journal:
         return await self._database.do(lambda connection: places.find(connection, name))
 
     async def prune(self, *, before: float | None = None, most_bytes: int | None = None) -> int:
-        """Delete entries before a Unix time, then the oldest until the file is no larger than a size.
+        """Delete entries before a Unix time, then the oldest until `size` is at most a number of bytes.
 
-        Returns how many events were forgotten. Their room is given back to the file system.
+        Returns how many events were forgotten. Their room is given back to the file system. Other work on the journal
+        goes on between the steps.
         """
-        return await self._database.do(lambda connection: _prune(connection, before, most_bytes))
+        forgotten = 0
+        while gone := await self._database.do(lambda connection: self._forget_some(connection, before, most_bytes)):
+            forgotten += gone
+        return forgotten
 
     def _kept(self, connection: sqlite3.Connection) -> dict[str, bytes]:
         values = dict(connection.execute("SELECT key, value FROM kept").fetchall()) | self._large.read(connection)
         return dict(sorted(values.items()))
 
-    def _append(
-        self, connection: sqlite3.Connection, events: Sequence[Event], keep: Mapping[str, bytes | None]
-    ) -> None:
+    def _append(self, connection: sqlite3.Connection, events: Sequence[Event], keep: Mapping[str, bytes | None]) -> int:
+        """Write it all down, and return the bytes of what was written."""
         now = time.time()
         rows: list[tuple[int, float, str]] = []
         touched: dict[int, Utterance] = {}
@@ -202,6 +217,25 @@ class Journal:
             connection.executemany(_DISCARD, [(key,) for key in keep.keys() - small.keys()])
             self._large.keep(connection, keep)
         self._utterances = utterances
+        return sum(len(row[2]) for row in rows) + sum(len(value) for value in keep.values() if value is not None)
+
+    def _forget_some(self, connection: sqlite3.Connection, before: float | None, most_bytes: int | None) -> int:
+        """Forget some of the events that are too old, else some of those that are too much; return how many."""
+        gone = 0
+        if before is not None:
+            too_old = f"seq IN (SELECT seq FROM events WHERE at < ? LIMIT {_STEP_EVENTS})"  # noqa: S608  # only from here
+            gone = _forget(connection, too_old, before)
+        if not gone and most_bytes is not None and (excess := self._used(connection) - most_bytes) > 0:
+            # A text takes twice the bytes of its event: its utterance and the index have it, too.
+            gone = _forget(connection, "seq <= ?", _end_of_oldest(connection, min(excess // 2, _STEP_BYTES)))
+        return gone
+
+    def _size(self, connection: sqlite3.Connection) -> int:
+        return _pages_size(connection, "page_count") + files_size(self._path)
+
+    def _used(self, connection: sqlite3.Connection) -> int:
+        """Return the size without free pages: a database that cannot give them back fills them again."""
+        return self._size(connection) - _pages_size(connection, "freelist_count")
 
 
 def _last_seq(connection: sqlite3.Connection) -> int:
@@ -268,27 +302,28 @@ def _within(place: Place, number: str, pane: str) -> dict[str, str | float]:
     return {f"{pane} = ?": place.pane, f"{number} >= ?": place.first, **end}
 
 
-def _prune(connection: sqlite3.Connection, before: float | None, most_bytes: int | None) -> int:
-    forgotten = 0
-    if before is not None:
-        forgotten += _forget(connection, "at < ?", before)
-    while most_bytes is not None and _size(connection) > most_bytes:
-        oldest, newest = connection.execute("SELECT min(seq), max(seq) FROM events").fetchone()
-        if oldest is None:
+def _end_of_oldest(connection: sqlite3.Connection, size: int) -> int:
+    """Return the last `seq` of the oldest events that together have this many bytes; 0 if there is no event."""
+    last = 0
+    oldest = "SELECT seq, length(event) FROM events ORDER BY seq LIMIT ?"
+    for seq, length in connection.execute(oldest, (_STEP_EVENTS,)):
+        last, size = seq, size - length
+        if size <= 0:
             break
-        forgotten += _forget(connection, "seq <= ?", oldest + (newest - oldest) // 10)
-    return forgotten
+    return last
 
 
 def _forget(connection: sqlite3.Connection, condition: str, value: float) -> int:
     with transaction(connection):
         gone = connection.execute(f"DELETE FROM events WHERE {condition}", (value,)).rowcount  # noqa: S608
+        if not gone:
+            return 0
         connection.execute("DELETE FROM utterances WHERE first < (SELECT coalesce(min(seq), 1 << 62) FROM events)")
         places.forget(connection)
     give_back(connection)
     return gone
 
 
-def _size(connection: sqlite3.Connection) -> int:
-    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-    return int(pages * size)
+def _pages_size(connection: sqlite3.Connection, pages: str) -> int:
+    count, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in (pages, "page_size"))
+    return int(count * size)

@@ -44,12 +44,26 @@ def is_large(value: bytes | None) -> bool:
     return value is not None and len(value) >= MIN_SIZE
 
 
+def folder_of(database: Path) -> Path:
+    """Return the folder of the files of a database's large values; it need not exist."""
+    return database.with_suffix(".large")
+
+
+def files_size(database: Path) -> int:
+    """Return how many bytes the files of a database's large values take."""
+    size = 0
+    for path in folder_of(database).glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size
+
+
 class LargeValues:
     """The large values of one database."""
 
     def __init__(self, database: Path) -> None:
         """Their files are in a folder beside that of the database; it is made when it is needed."""
-        self._folder = database.with_suffix(".large")
+        self._folder = folder_of(database)
         self._log = database.with_name(f"{database.name}-wal")
         self._files: dict[str, int] | None = None
         """The number of the file of each key, as committed; None until it is read."""

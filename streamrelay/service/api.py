@@ -220,6 +220,10 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     restoring: int = 0
     """The number of panes of an earlier service that are not read again yet. Meanwhile the conversations are as that
     service left them, though a pane may be gone, and calls that need the panes wait."""
+    journal_bytes: int = 0
+    """The size of the journal, with the files of its large values."""
+    journal_most_bytes: int = 0
+    """The size above which its oldest entries are deleted; 0 for no limit."""
 
 
 class Peer(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -167,7 +167,7 @@ class Core:
         self.progress.panes = len(remembered(before))
         self.working = asyncio.ensure_future(self._work(before))
         self._entered.push_async_callback(_ended, self.working)
-        duties = [self._sweep, self._forget]
+        duties = [self._sweep, self._limit_journal, self._forget_messages]
         if self.federation is not None:
             duties.append(self.federation.run)
         for duty in duties:
@@ -329,22 +329,30 @@ class Core:
         elif pane not in self.panes and participant.writer.idle and quiet > UNANSWERED:
             await self.dismiss(pane)
 
-    async def _forget(self) -> NoReturn:
-        """Delete events beyond the journal's limits of age and size, and old receipts and spooled texts."""
+    async def _limit_journal(self) -> NoReturn:
+        """Delete events beyond the journal's limits of age and size: at the start, as it grows, and every hour."""
+        due = self.journal.check_due
+        while True:
+            due.clear()
+            await self._without_failing(keep_to(self.retention, self.journal, time.time()))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FORGET_EVERY):
+                    await due.wait()
+
+    async def _forget_messages(self) -> NoReturn:
+        """Delete old receipts and spooled texts every hour."""
         while True:
             await asyncio.sleep(FORGET_EVERY)
-            for duty in (self._forget_events, self._forget_messages):
-                try:
-                    await duty()
-                except StreamrelayError as error:
-                    self.problems.append(error.message)
+            await self._without_failing(self.outbox.forget(before=time.time() - KEPT))
+            await self._without_failing(asyncio.to_thread(lambda: forget_old(state_folder("spool"))))
 
-    async def _forget_events(self) -> None:
-        await keep_to(self.retention, self.journal, time.time())
-
-    async def _forget_messages(self) -> None:
-        await self.outbox.forget(before=time.time() - KEPT)
-        await asyncio.to_thread(lambda: forget_old(state_folder("spool")))
+    async def _without_failing(self, duty: Awaitable[object]) -> None:
+        """Do what a service can go on without; a failure is a problem of its status."""
+        try:
+            await duty
+        except StreamrelayError as error:
+            if error.message not in self.problems:
+                self.problems.append(error.message)
 
 
 def new_id(kind: str) -> str:

@@ -6,15 +6,19 @@ the reader gets a `gap` with their number.
 """
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from itertools import islice
 from typing import cast
 
+import msgspec
+
 from streamrelay.events import AnyEvent, Event, Gap
 from streamrelay.history.journal import Journal
 
-NEWEST_KEPT = 10_000
+NEWEST_KEPT, MAX_KEPT_BYTES = 10_000, 16 * 2**20
+"""Events in memory, and their texts' bytes in memory, at most: the newest event is kept whatever its size."""
 _AT_ONCE = 1_000
 
 
@@ -28,14 +32,20 @@ class Feed:
         self.readers = 0
         """The number of current readers."""
         self._journal = journal
-        self._newest: deque[AnyEvent] = deque(maxlen=NEWEST_KEPT)
+        self._newest: deque[tuple[AnyEvent, int]] = deque()
+        self._bytes = 0
         self._more = asyncio.Event()
         self._closed = False
 
     def publish(self, events: Sequence[Event]) -> None:
         """Take events that were just journaled; the caller must not change them afterwards."""
         if events:
-            self._newest.extend(cast("Sequence[AnyEvent]", events))
+            for event in cast("Sequence[AnyEvent]", events):
+                size = _texts_size(event)
+                self._newest.append((event, size))
+                self._bytes += size
+            while len(self._newest) > NEWEST_KEPT or (self._bytes > MAX_KEPT_BYTES and len(self._newest) > 1):
+                self._bytes -= self._newest.popleft()[1]
             self.last = events[-1].seq
             self._wake()
 
@@ -67,11 +77,15 @@ class Feed:
 
     async def _behind(self, place: int) -> list[AnyEvent]:
         newest = self._newest
-        if newest and newest[0].seq <= place + 1:
-            start = place + 1 - newest[0].seq
-            return list(islice(newest, start, start + _AT_ONCE))
+        if newest and (oldest := newest[0][0].seq) <= place + 1:
+            start = place + 1 - oldest
+            return [event for event, _ in islice(newest, start, start + _AT_ONCE)]
         return await self._journal.since(place, limit=_AT_ONCE)
 
     def _wake(self) -> None:
         self._more.set()
         self._more = asyncio.Event()
+
+
+def _texts_size(event: AnyEvent) -> int:
+    return sum(sys.getsizeof(value) for value in msgspec.structs.astuple(event) if isinstance(value, str))

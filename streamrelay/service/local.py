@@ -99,6 +99,7 @@ class LocalService(Service):
         core.policy, core.rules, core.retention = policy, rules, retention
         core.starting, core.gathering = starting or SessionsTable(), gathering or GatheringTable()
         core.pulse = pulse or PulseTable()
+        core.journal.check_due.set()
 
     async def __aenter__(self) -> Self:
         await self._core.__aenter__()

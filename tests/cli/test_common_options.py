@@ -133,3 +133,8 @@ async def test_the_journal_is_pruned_by_configuration_and_option(cli, tmp_path):
     assert json.loads(pruned.stdout)["forgotten"] == 1
     async with Journal(state / "journal.db") as journal:
         assert [event.text for event in await journal.since(0)] == ["new"]
+    for option, value in (("--most-megabytes", "nan"), ("--most-megabytes", "inf"), ("--keep-days", "-1")):
+        refused = cli.run("history", "prune", option, value, server=False, **environment)
+        assert refused.returncode == 2
+        assert f"invalid value for '{option}'" in refused.stderr
+        assert "hint: " in refused.stderr

@@ -1,7 +1,9 @@
 """The daemon as a person runs it: real processes, a real tmux, real HTTP."""
 
+import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -22,6 +24,8 @@ from streamrelay.control import Tmux
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon, running_pid
 from streamrelay.errors import DaemonMissing, NoServer
+from streamrelay.events import Text
+from streamrelay.history import Journal
 from streamrelay.panes.runtime_folder import make_runtime_folder
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
@@ -300,6 +304,33 @@ def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
     daemon.asks("daemon", "reload")
     wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE)
     assert daemon.status()["sessions"] == 2
+
+
+@pytest.mark.requirement("HIS-03a")
+def test_the_journal_is_kept_to_its_limit_from_the_start_on_and_after_a_reload(
+    daemon: Daemon, daemon_folders: Path
+) -> None:
+    asyncio.run(_fill_journal(daemon.address.state / "journal.db"))
+    configuration = daemon_folders / "config" / "streamrelay" / "config.toml"
+    configuration.write_text("history.most_megabytes = 4")
+    daemon.start()
+    wait_until(lambda: daemon.status()["journal_bytes"] <= 4_000_000, PATIENCE)
+    configuration.write_text("history.most_megabytes = 1.5")
+    daemon.asks("daemon", "reload")
+    wait_until(lambda: daemon.status()["journal_bytes"] <= 1_500_000, PATIENCE)
+    assert daemon.status()["journal_most_bytes"] == 1_500_000
+    told = daemon.asks("status")
+    assert re.search(r"^journal: [01]\.\d MB of 1\.5 MB$", told, re.MULTILINE), told
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.address.socket))) as client:
+        figures = client.get("http://localhost/metrics").text
+    assert 0 < float(re.findall(r"^streamrelay_journal_bytes (\S+)$", figures, re.MULTILINE)[0]) <= 1_500_000
+
+
+async def _fill_journal(file: Path) -> None:
+    async with Journal(file) as journal:
+        for turn in range(60):
+            await journal.append([Text(text=f"{turn} " + "x" * 50_000, origin="program", turn=turn)])
+        assert await journal.size() > 5_000_000
 
 
 def test_a_starting_daemon_deletes_the_notes_of_ended_servers(daemon: Daemon) -> None:

@@ -12,7 +12,8 @@ from streamrelay_cli.main import app
 
 from streamrelay import errors
 from streamrelay.control import Version
-from streamrelay.doctor import known_crash
+from streamrelay.database import MAX_LOG_BYTES
+from streamrelay.doctor import check_journal, known_crash
 from tests.cli.conftest import COMMAND
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,7 @@ def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_pat
     examined = cli.run("doctor", "--json", **folders)
     checks = {check["name"]: check for check in map(json.loads, examined.stdout.splitlines())}
     assert {"tmux", "locale", "server", "socket", "hooks", "leftovers", "daemon", "configuration"} <= set(checks)
+    assert checks["journal"]["found"] == "nothing is journaled"
     assert checks["known crashes"]["found"].partition(" can crash")[0].endswith(f"tmux {version_of(private_tmux)}")
     assert (checks["locale"]["status"], checks["hooks"]["found"]) == ("warning", "none is installed")
     assert "export LC_ALL" in checks["locale"]["fix"]
@@ -61,6 +63,24 @@ def test_doctor_looks_at_everything_and_gives_the_fix(cli, private_tmux, tmp_pat
     told = cli.run("doctor", **folders).stdout
     assert "hooks: the hook of claude runs /gone/streamrelay, which does not exist" in told
     assert "hint: streamrelay hooks install claude" in told
+
+
+def test_doctor_compares_each_journal_with_the_limit(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    file = tmp_path / "streamrelay" / "servers" / "one" / "journal.db"
+    file.parent.mkdir(parents=True)
+    (large := file.with_name("journal.large")).mkdir()
+    file.write_bytes(bytes(2_000_000))
+    (large / f"{1:020d}").write_bytes(bytes(1_500_000))
+    check = check_journal()
+    assert (check.status, check.found) == ("ok", f"{file} takes 3.5 MB; the limit is 512.0 MB")
+    monkeypatch.setenv("STREAMRELAY_HISTORY_MOST_MEGABYTES", "0")
+    assert check_journal().found.endswith("; no limit")
+    monkeypatch.setenv("STREAMRELAY_HISTORY_MOST_MEGABYTES", "3")
+    assert check_journal().status == "ok", "the log beside it is not what the limit is for"
+    file.write_bytes(bytes(3_000_000 + MAX_LOG_BYTES))
+    check = check_journal()
+    assert (check.status, check.fix) == ("warning", "streamrelay history prune")
 
 
 def version_of(tmux):

@@ -36,6 +36,14 @@ def read(text, kind="user"):
         ("link = {budget = 1,\n hops = 2}", "f.toml: invalid TOML", ""),
         ("[pulse.pipelines]\nci = 'make'", "f.toml:1: pulse.pipelines: Expected `array`", "By default {}"),
         ("pulse.pipelines = {ci = []}", "f.toml:1: pulse.pipelines: Expected `array` of length >= 1", ""),
+        ("history.most_megabytes = -1", "f.toml:1: history.most_megabytes: Expected `float` >= 0.0", "0 for no limit"),
+        ("history.most_megabytes = inf", "f.toml:1: history.most_megabytes: Expected `float` <= 1", "By default 512.0"),
+        ("history.most_megabytes = nan", "f.toml:1: history.most_megabytes: Expected `float` >= 0.0", "0 for no limit"),
+        (
+            "history.most_megabytes = '1 GB'",
+            "f.toml:1: history.most_megabytes: Expected `float`, got `str`",
+            "Megabytes",
+        ),
         ("link = {budget = 1, hop = 2}", "f.toml:1: link.hop: there is no such key", "link.hops"),
     ],
 )

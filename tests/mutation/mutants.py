@@ -43,7 +43,7 @@ CORES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     ),
     "relay": tuple(
         f"relay/{name}.py"
-        for name in ("attribution", "loop_guard", "machine", "output_units", "registry", "rules", "session", "steps")
+        for name in ("attribution", "loop_guard", "machine", "output_units", "registry", "rules", "steps")
     ),
     "federation": tuple(f"federation/{name}.py" for name in ("channel", "envelope", "incoming", "outgoing", "node")),
 })  # fmt: skip

@@ -58,6 +58,18 @@ async def test_a_slow_reader_reads_the_journal_and_skips_nothing(
         assert seen == list(range(1, 3002))
 
 
+async def test_large_texts_are_in_memory_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "MAX_KEPT_BYTES", 100_000)
+    async with Journal(tmp_path / "journal.db") as journal:
+        feed = Feed(journal, 0)
+        for _ in range(10):
+            feed.publish(await journal.append([Text(text="x" * 30_000, origin="program", pane="%1")]))
+        assert [event.seq for event, _ in feed._newest] == [8, 9, 10]
+        feed.publish(await journal.append([Text(text="x" * 200_000, origin="program", pane="%1")]))
+        assert [event.seq for event, _ in feed._newest] == [11]
+        assert await read(feed, 0, 11) == list(range(1, 12))
+
+
 async def test_what_was_forgotten_is_a_gap_with_its_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "NEWEST_KEPT", 2)
     async with Journal(tmp_path / "journal.db") as journal:

@@ -2,6 +2,7 @@
 
 import os
 
+from streamrelay.history.retention import most_bytes
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import Peer, Status
 from streamrelay.service.call import ToolHints, call
@@ -31,6 +32,8 @@ async def status(parts: ServiceParts) -> Status:
         subscribers=core.feed.readers,
         muted=sorted(core.machine.settings.muted),
         restoring=core.progress.left,
+        journal_bytes=await core.journal.size(),
+        journal_most_bytes=most_bytes(core.retention),
         problems=(*core.problems, *remote_sessions.problems(core)),
     )
 
