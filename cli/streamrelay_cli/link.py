@@ -34,7 +34,7 @@ from streamrelay_cli.targets import found, written_out
 
 OPTIONS = {"checkpoints": "--checkpoint"} | {
     name: f"--{name.replace('_', '-')}"
-    for name in ("budget", "acknowledgements", "hops", "longest", "per_minute", "start_sessions")
+    for name in ("budget", "acknowledgements", "hops", "longest", "per_minute", "start_sessions", "notices")
 }
 """The options of a link's policy, by the names of its fields."""
 Side = Annotated[str, typer.Argument(help="A pane as tmux writes it, optionally with a title: Ann=%3.")]
@@ -73,17 +73,17 @@ def link(
 
     If a daemon runs for that tmux server, the link is made there, and this command ends; `streamrelay stop LINK` closes
     it. Two sessions have one link: if they are linked already, the command says in which state the link is, and refuses
-    options that differ from that link's. --no-notices and --allow-shell are for links that are run here.
+    options that differ from that link's.
     """
     output = printing.output(as_json=as_json)
     configured = settings(context)
     policy = msgspec.structs.replace(
-        link_policy(configured.link), budget=budget, start_sessions=start_sessions, **exchange.rules()
+        link_policy(configured.link), budget=budget, start_sessions=start_sessions, notices=notices, **exchange.rules()
     )
-    texts = link_texts(msgspec.structs.replace(configured.link, notices=notices))
+    texts = link_texts(configured.link)
 
     async def main() -> int:
-        wanted = connection.is_usual and notices and not (no_daemon or allow_shell)
+        wanted = connection.is_usual and not no_daemon
         async with service_if_any(connection.server(), wanted=wanted) as service:
             return await (here() if service is None else through(service))
 
@@ -91,7 +91,7 @@ def link(
         known = {existing.link_id for existing in await service.links()}
         (name_a, target_a), (name_b, target_b) = map(named, (a, b))
         names = (name_a or "", name_b or "")
-        made = await service.create_link(written_out(target_a), written_out(target_b), policy, names)
+        made = await service.create_link(written_out(target_a), written_out(target_b), policy, names, allow_shell)
         if made.link_id in known:
             _check_same(made, policy, given(context), {*filter(None, names)})
             output.made(made.link_id, _already(made), link_shown(made))

@@ -17,9 +17,8 @@ def link_policy(table: LinkTable) -> LinkPolicy:
 
 
 def link_texts(table: LinkTable) -> NoticeTexts:
-    """Return the texts that streamrelay types into linked sessions; without `notices`, only those for listeners."""
-    texts = _taken(NoticeTexts, table.texts)
-    return texts if table.notices else msgspec.structs.replace(texts, spent="", extended="", closed="", ended="")
+    """Return the texts that streamrelay types into linked sessions; the policy says whether a link has notices."""
+    return _taken(NoticeTexts, table.texts)
 
 
 def relay_rules(table: RelayTable) -> Rules:

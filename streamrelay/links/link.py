@@ -44,6 +44,8 @@ class LinkPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The most deliveries within 60 seconds."""
     start_sessions: bool = True
     """Whether its sides may start sessions."""
+    notices: bool = True
+    """Whether its sides get notices about the link."""
 
     def rules(self, frame: str = FRAME) -> Rules:
         """Return the rules of the link's relay."""

@@ -339,7 +339,7 @@ class LinkRegistry:
         """Return a notice for each recipient, with an id that is unique within this link."""
         machine = entry.machine
         effects: list[Effect] = []
-        for listener in listeners if template else ():
+        for listener in listeners if template and entry.policy.notices else ():
             peer = next(p for p in machine.participants if p is not listener)
             message_id = f"{machine.relay_id}-{kind}-{machine.state.budget}-{listener.number}"
             text = notice_text(template, title=peer.name, deliveries=machine.deliveries)

@@ -218,14 +218,19 @@ class Service(Protocol):
         return answer
 
     async def create_link(
-        self, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+        self,
+        a: str,
+        b: str,
+        policy: LinkPolicy | None = None,
+        names: tuple[str, str] = ("", ""),
+        allow_shell: bool = False,
     ) -> Link:
         """Link two sessions; if they are linked already, return that link unchanged.
 
         `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name,
-        for equal names, and for names in a link with another machine.
+        for equal names, and for names in a link with another machine; ShellRefused for a shell without `allow_shell`.
         """
-        answer: Link = await self.call("create_link", a, b, policy, names)
+        answer: Link = await self.call("create_link", a, b, policy, names, allow_shell)
         return answer
 
     async def extend_link(self, link: str, deliveries: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)]) -> Link:

@@ -45,15 +45,17 @@ def federation_of(core: Core) -> Federation:
 # Links
 
 
-async def create_link(core: Core, a: str, b: str, policy: LinkPolicy | None) -> Link | None:
-    """Link a local session with a remote one; return None if both are local."""
+async def create_link(
+    core: Core, a: str, b: str, policy: LinkPolicy | None, *, allow_shell: bool = False
+) -> Link | None:
+    """Link a local session, which may be a shell with `allow_shell`, with a remote one; None if both are local."""
     there_a, there_b = split(core, a), split(core, b)
     if there_a is None and there_b is None:
         return None
     if there_a is not None and there_b is not None:
         raise UsageError(f"neither {a} nor {b} is on this machine", hint="make the link on the machine of one of them")
     own = await core.find(a if there_a is None else b)
-    await core.admit(own)
+    await core.admit(own, allow_shell=allow_shell)
     there = there_a or there_b
     assert there is not None  # noqa: S101  # one of them is
     other = await federation_of(core).find(there, "link")

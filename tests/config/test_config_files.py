@@ -97,13 +97,12 @@ def test_the_defaults_are_those_of_the_rooms():
 
 
 def test_every_key_of_links_and_relays_reaches_its_room():
-    names = {"notices", "texts"} | set(LinkPolicy.__struct_fields__)
+    names = {"texts"} | set(LinkPolicy.__struct_fields__)
     assert set(LinkTable.__struct_fields__) <= names
     assert set(LinkTexts.__struct_fields__) == set(NoticeTexts.__struct_fields__)
     assert set(RelayTable.__struct_fields__) - {"read_timeout"} <= set(Rules.__struct_fields__)
-    quiet = link_texts(LinkTable(notices=False, texts=LinkTexts(frame="{text}!")))
-    assert quiet == NoticeTexts(frame="{text}!", spent="", extended="", closed="", ended="")
-    assert link_policy(LinkTable(budget=3, hops=4)) == LinkPolicy(budget=3, hops=4)
+    assert link_texts(LinkTable(texts=LinkTexts(frame="{text}!"))) == NoticeTexts(frame="{text}!")
+    assert link_policy(LinkTable(budget=3, hops=4, notices=False)) == LinkPolicy(budget=3, hops=4, notices=False)
     assert relay_rules(RelayTable(phrases=("so",))) == Rules(phrases=("so",))
 
 

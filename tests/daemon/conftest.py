@@ -122,9 +122,14 @@ class MemoryService:
         return self.made
 
     async def create_link(
-        self, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+        self,
+        a: str,
+        b: str,
+        policy: LinkPolicy | None = None,
+        names: tuple[str, str] = ("", ""),
+        allow_shell: bool = False,
     ) -> Link:
-        await self._take(a, b, policy, names)
+        await self._take(a, b, policy, names, allow_shell)
         parties = Party(a, "%1", "Ann"), Party(b, "%2", "Bob")
         chosen = policy or LinkPolicy()
         stored = StoredRelay("link-1", participants(*parties), chosen.rules(), RelayState(budget=chosen.budget))

@@ -62,8 +62,8 @@ CALLS: dict[str, tuple[Call, object]] = {
     "interrupt": (lambda s: s.interrupt("a/b", "ü\n?"), ("interrupt", "a/b", "ü\n?")),
     "links": (lambda s: s.links("%1"), ("links", "%1")),
     "create_link": (
-        lambda s: s.create_link("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob")),
-        ("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob")),
+        lambda s: s.create_link("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob"), allow_shell=True),
+        ("%1", "%2", LinkPolicy(budget=1), ("Änn", "Bob"), True),
     ),
     "extend_link": (lambda s: s.extend_link("link-1", 4), ("link-1", 4)),
     "close_link": (lambda s: s.close_link("link-1", "%1", "bye"), ("link-1", "%1", "bye")),

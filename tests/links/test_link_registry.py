@@ -368,3 +368,17 @@ def test_a_notice_about_a_listener_counts_no_deliveries():
     registry.listen(CY, BOB, listener_id="n2")
     assert notices(registry.drop_listener("n1", "pane_gone")) == {"s-ann": "Bob's work, 0"}
     assert notices(turn(registry, BOB, "done")) == {"s-cy": "Bob's work: 0"}
+
+
+def test_a_link_without_notices_delivers_and_ends_without_a_word_of_its_own():
+    for notices_wanted in (True, False):
+        registry = linked(LinkPolicy(budget=1, notices=notices_wanted), NoticeTexts(extended="more"))
+        effects = turn(registry, ANN, "news")
+        assert crossed(effects) == [("s-bob", "[From Ann's work] news")]
+        assert LinkSpent(link="l", deliveries=1) in told(effects)
+        extended = registry.extend("s-ann", "s-bob", 2, 2.0)
+        closed = registry.close_link("s-ann", "s-bob", by="s-ann", last_words="bye")
+        # Last words are a side's own, not a notice of the link.
+        words = [text for each in (effects, extended, closed) for text in notices(each).values()]
+        assert "[From Ann's work] bye" in words or notices_wanted
+        assert (len(words) > 1) == notices_wanted, words

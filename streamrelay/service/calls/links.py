@@ -25,13 +25,18 @@ async def links(parts: ServiceParts, session: str = "") -> list[Link]:
 
 
 @call("POST", "/links")
-async def create_link(
-    parts: ServiceParts, a: str, b: str, policy: LinkPolicy | None = None, names: tuple[str, str] = ("", "")
+async def create_link(  # noqa: PLR0917  # the arguments of a call are named in its request
+    parts: ServiceParts,
+    a: str,
+    b: str,
+    policy: LinkPolicy | None = None,
+    names: tuple[str, str] = ("", ""),
+    allow_shell: bool = False,
 ) -> Link:
     """Link two sessions; if they are linked already, return that link unchanged.
 
     `names` are those of the two in the link, empty for the title. Raises UsageError for an invalid name,
-    for equal names, and for names in a link with another machine.
+    for equal names, and for names in a link with another machine; ShellRefused for a shell without `allow_shell`.
     """
     core = parts.core
     for name in filter(None, names):
@@ -39,7 +44,7 @@ async def create_link(
     check_different(names)
     if any(names) and any(remote_sessions.split(core, session) is not None for session in (a, b)):
         raise UsageError("a link with another machine takes no names", hint="name the sessions by their titles")
-    if (link := await remote_sessions.create_link(core, a, b, policy)) is not None:
+    if (link := await remote_sessions.create_link(core, a, b, policy, allow_shell=allow_shell)) is not None:
         return link
     first, second = await core.find(a), await core.find(b)
     if first.session == second.session:
@@ -49,7 +54,7 @@ async def create_link(
             data={"session": first.session},
         )
     for session in (first, second):
-        await core.admit(session)
+        await core.admit(session, allow_shell=allow_shell)
     link_id, at, policy = new_id("link"), time.time(), policy or core.policy
     one, two = (
         structs.replace(party(session), title=name or session.title)
