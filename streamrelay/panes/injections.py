@@ -9,7 +9,8 @@ its way learns of it from the file, too.
 
 The file has a line of JSON per note, in the order of the machine's monotonic clock. Only the user can read it. It is
 replaced above `MAX_BYTES`, and deleted when its pane closes while a process watches that; a daemon that starts deletes
-the files of servers that have ended (`remove_ended`). A failing disk costs the note, never the message. Writers on
+the files of servers that have ended (`remove_ended`), and one that runs those of closed panes of its server
+(`remove_closed`). A failing disk costs the note, never the message. Writers on
 other machines (a tmux server that is reached by ssh) are invisible.
 """
 
@@ -21,6 +22,7 @@ import re
 import secrets
 import stat
 import time
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -185,13 +187,43 @@ def remove_ended() -> int:
         pid = int(named["pid"])
         if pid not in running:
             running[pid] = is_running(pid)
-        with contextlib.suppress(OSError):
-            status = entry.stat(follow_symlinks=False)
-            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
-            if is_own and not running[pid] and status.st_mtime < time.time() - REMOVED_AFTER:
-                Path(entry.path).unlink()
-                removed += 1
+        if not running[pid]:
+            removed += _remove_older(Path(entry.path), REMOVED_AFTER)
     return removed
+
+
+def remove_closed(server: ServerInfo, panes: Collection[str], files: Iterable[Path]) -> int:
+    """Delete those of a server's files whose pane is not among `panes`, which were listed after the files were found.
+
+    Returns their number. No later reader needs them: a pane's id names no other pane while its server runs (tmux 3.3a
+    window.c counts `next_window_pane_id` up), a stream that begins reads no note older than `HELD`, and a stream that
+    watched the pane has deleted its file at the pane's end. So a file stays for `HELD` seconds after its last note, for
+    a stream that still reads what came before the end.
+    """
+    removed = 0
+    for path in files:
+        pane = path.name.removeprefix(f"{_prefix(server)}-").removesuffix(SUFFIX)
+        if pane not in panes and _FILE.fullmatch(path.name):
+            removed += _remove_older(path, HELD)
+    return removed
+
+
+def files_of(server: ServerInfo) -> list[Path]:
+    """Return the files of notes on a server's panes, also on closed ones; none in a folder that is not the user's."""
+    with contextlib.suppress(OSError, StreamrelayError):
+        return sorted(make_runtime_folder().glob(f"{_prefix(server)}-%*{SUFFIX}"))
+    return []
+
+
+def _remove_older(path: Path, seconds: float) -> bool:
+    """Delete a regular file of the user that was not written to for a time; return whether it is deleted."""
+    with contextlib.suppress(OSError):
+        status = path.lstat()
+        is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+        if is_own and status.st_mtime < time.time() - seconds:
+            path.unlink()
+            return True
+    return False
 
 
 def _prefix(server: ServerInfo) -> str:

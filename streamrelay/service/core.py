@@ -9,7 +9,7 @@ import contextlib
 import fcntl
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,7 @@ from streamrelay.history.search import HistorySearch
 from streamrelay.links.link import Link, LinkPolicy, NoticeTexts, Party
 from streamrelay.links.logging import note
 from streamrelay.notifying.notifier import Notifier
+from streamrelay.panes.injections import HELD, files_of, remove_closed
 from streamrelay.panes.server import Server
 from streamrelay.panes.tasks import until_first
 from streamrelay.relay.participants import TypingOptions
@@ -167,7 +168,7 @@ class Core:
         self.progress.panes = len(remembered(before))
         self.working = asyncio.ensure_future(self._work(before))
         self._entered.push_async_callback(_ended, self.working)
-        duties = [self._sweep, self._limit_journal, self._forget_messages]
+        duties = [self._sweep, self._limit_journal, self._forget_messages, self._forget_closed_panes]
         if self.federation is not None:
             duties.append(self.federation.run)
         for duty in duties:
@@ -345,6 +346,18 @@ class Core:
             await asyncio.sleep(FORGET_EVERY)
             await self._without_failing(self.outbox.forget(before=time.time() - KEPT))
             await self._without_failing(asyncio.to_thread(lambda: forget_old(state_folder("spool"))))
+
+    async def _forget_closed_panes(self) -> NoReturn:
+        """Delete the notes on panes that closed while no process watched them: at the start, and every few minutes."""
+        while True:
+            # The listing comes after the files, so a new pane is in it.
+            if files := await asyncio.to_thread(files_of, self.server.info):
+                await self._without_failing(self._remove_closed(files))
+            await asyncio.sleep(HELD)
+
+    async def _remove_closed(self, files: Sequence[Path]) -> None:
+        panes = {info.pane for info in await self.server.panes()}
+        await asyncio.to_thread(remove_closed, self.server.info, panes, files)
 
     async def _without_failing(self, duty: Awaitable[object]) -> None:
         """Do what a service can go on without; a failure is a problem of its status."""

@@ -9,11 +9,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.events import Injected, Text
-from streamrelay.panes.injections import HELD, MAX_BYTES, PENDING, REMOVED_AFTER, InjectionLog, find_notes, remove_ended
+from streamrelay.panes.injections import (
+    HELD,
+    MAX_BYTES,
+    PENDING,
+    REMOVED_AFTER,
+    InjectionLog,
+    files_of,
+    find_notes,
+    remove_closed,
+    remove_ended,
+)
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
 from streamrelay.testing.tmux import PrivateTmux
@@ -178,6 +189,39 @@ def test_notes_in_a_folder_of_another_user_stay(runtime: Path, monkeypatch: pyte
         assert remove_ended() == 0
     assert path.exists()
     assert remove_ended() == 1
+
+
+def test_the_notes_on_closed_panes_of_a_server_are_deleted_when_no_stream_can_need_them(runtime: Path) -> None:
+    elsewhere = ServerInfo(Version.parse("3.3a"), 1, "/tmp/other")
+    for server, pane in ((SERVER, "%1"), (SERVER, "%11"), (SERVER, "%2"), (SERVER, "%3"), (elsewhere, "%1")):
+        InjectionLog(server, pane).note("pasted", "m1", "hello")
+    files = {path.name.split("-", 2)[2]: path for path in files_of(SERVER)}
+    assert set(files) == {f"{pane}.injected" for pane in ("%1", "%11", "%2", "%3")}
+    before = time.time() - HELD
+    for path in runtime.iterdir():
+        os.utime(path, (before - 10, before - 10))
+    os.utime(files["%2.injected"], (before + 60, before + 60))
+    (target := runtime / "of the user").touch()
+    files["%3.injected"].unlink()
+    files["%3.injected"].symlink_to(target)
+    os.utime(files["%3.injected"], (1.0, 1.0), follow_symlinks=False)
+    assert remove_closed(SERVER, {"%11"}, files.values()) == 1
+    assert not files["%1.injected"].exists()
+    assert files["%11.injected"].exists(), "its pane is there"
+    assert files["%2.injected"].exists(), "a stream that still reads the last output may need it"
+    assert target.exists()
+    assert len(files_of(elsewhere)) == 1
+
+
+def test_what_is_deleted_is_nothing_that_a_stream_would_have_read() -> None:
+    """Every note that is older than `HELD` is over for a stream that begins, so the file says nothing without them."""
+    InjectionLog(SERVER, "%1").note("handed", "m1", "hello")
+    [path] = files_of(SERVER)
+    assert [note.message_id for note in InjectionLog(SERVER, "%1").begin()] == ["m1"]
+    note = msgspec.json.decode(path.read_bytes())
+    note["at"] -= int((HELD + 1) * 1e9)
+    path.write_bytes(msgspec.json.encode(note) + b"\n")
+    assert InjectionLog(SERVER, "%1").begin() == []
 
 
 @asynccontextmanager
