@@ -126,7 +126,10 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "stop": CommandEntry("daemon:stop", "End the daemon, and wait until it has ended."),
             "status": CommandEntry("daemon_commands:status", "Show the daemon, its links, relays and messages."),
             "logs": CommandEntry("daemon:logs", "Print the log of the daemon that runs in the background."),
-            "reload": CommandEntry("daemon:reload", "Make the daemon read its profiles and configuration again."),
+            "reload": CommandEntry(
+                "daemon:reload",
+                "Make the daemon read its profiles and configuration again, and wait until it uses them.",
+            ),
             "install": CommandEntry("daemon:install", "Start the daemon now and at every login (systemd or launchd)."),
             "uninstall": CommandEntry("daemon:uninstall", "Undo `install`; the journal and the outbox stay."),
         },

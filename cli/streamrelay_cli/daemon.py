@@ -159,15 +159,23 @@ def stop(
 @command("daemon reload", place=50)
 @takes_options
 def reload(options: ServerOptions, printing: PrintingOptions) -> None:
-    """Make the daemon read its profiles and configuration again.
+    """Make the daemon read its profiles and configuration again, and wait until it uses them.
 
-    Its log shows the result.
+    If a file is invalid, the command fails with its error, and the daemon keeps the previous ones. Some settings need a
+    restart instead (docs/configuration.md).
     """
     output = printing.output()
 
     async def main() -> int:
-        pid = _signalled(options.server(), signal.SIGHUP)
-        output.note(f"the daemon (process {pid}) reloads; see the result: streamrelay daemon logs -n 1")
+        from streamrelay.daemon.client import DaemonClient
+
+        chosen = options.server()
+        address = address_of(chosen)
+        if (pid := running_pid(address)) is None:
+            raise no_daemon(chosen)
+        async with DaemonClient(address.socket) as client:
+            await client.reload()
+        output.note(f"the daemon (process {pid}) uses the new profiles and configuration")
         return 0
 
     run_to_end(output, main)

@@ -83,8 +83,9 @@ async def opened(
 
         async def reload() -> None:
             now = load(project=False).settings
-            server.know(_profiles(now))
+            profiles = _profiles(now)
             _configure(service, now)
+            server.know(profiles)
 
         def broken() -> Coroutine[Any, Any, object]:
             return until_first(_raised(service.broken), _lost(server.info))

@@ -18,7 +18,7 @@ import httpx
 import msgspec
 
 from streamrelay.council.events import CouncilEvent
-from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS, Health
+from streamrelay.daemon.openapi import COUNCIL_EVENTS, EVENTS, HEALTH, LIVE, METRICS, RELOAD, Health
 from streamrelay.daemon.problems import Problem, error_of
 from streamrelay.daemon.sse import FrameReader
 from streamrelay.errors import DaemonLost, DaemonMissing, StreamrelayError
@@ -111,6 +111,10 @@ class DaemonClient(Service):
     async def metrics(self) -> str:
         """Return the daemon's figures in Prometheus' text format."""
         return (await self._request("GET", METRICS)).text
+
+    async def reload(self) -> None:
+        """Make the daemon read profiles and configuration again; raises the error of an invalid file."""
+        await self._request("POST", RELOAD)
 
     async def open_page(self, listen: str = "") -> Access:
         """Serve the page for browsers at `listen` (`[HOST:]PORT`; any loopback port if empty); return its address."""

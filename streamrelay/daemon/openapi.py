@@ -19,6 +19,8 @@ LIVE = f"{API}/live"
 HEALTH = "/health"
 METRICS = "/metrics"
 DOCUMENT = "/openapi.json"
+RELOAD = "/reload"
+"""For the user's commands alone: not in the document, as the page's route is not."""
 
 Schema = dict[str, Any]
 _REFERENCE = "#/components/schemas/"

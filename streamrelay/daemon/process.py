@@ -4,10 +4,12 @@
   not need the panes are answered. It is ready, for a supervisor and for `daemon start`, when all are.
 * SIGTERM and SIGINT end it: streams end, calls in flight are answered, then the service writes its state and closes.
   Each step has a time limit. A second signal ends the daemon at once.
-* SIGHUP reloads profiles and configuration. If a file is invalid, the daemon logs that and keeps the previous values.
+* SIGHUP and `POST /reload` reload profiles and configuration. If a file is invalid, the daemon logs that and keeps the
+  previous values; the answer to the request is the error.
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -20,7 +22,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import structlog.typing
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 
 from streamrelay.daemon.address import DaemonAddress
 from streamrelay.daemon.app import Frames, Showing, call_routes, create_app
@@ -28,6 +32,7 @@ from streamrelay.daemon.broadcast import Broadcast
 from streamrelay.daemon.instance import listening, only_daemon
 from streamrelay.daemon.logs import EventLog, forwarding
 from streamrelay.daemon.metrics import Metrics
+from streamrelay.daemon.openapi import RELOAD
 from streamrelay.daemon.page import PageServer
 from streamrelay.daemon.server import HttpServer
 from streamrelay.daemon.starting import StartingApp
@@ -52,7 +57,7 @@ class Running:
 
     service: Service
     reload: Callable[[], Awaitable[None]]
-    """Reload profiles and configuration."""
+    """Reload profiles and configuration; raises the error of an invalid file, and then changes nothing."""
     restored: Callable[[], Coroutine[Any, Any, object]]
     """Returns when the service answers all calls; raises if it cannot go on."""
     broken: Callable[[], Coroutine[Any, Any, object]]
@@ -153,8 +158,12 @@ async def _serve_all(running: Running, answering: _Answering, signals: "_Signals
         )  # fmt: skip
         return list(routes.values())
 
+    async def reload(_: Request) -> Response:
+        await signals.load()
+        return Response(status_code=204)
+
     async with nullcontext(()) if (page := running.page) is None else page.serving(partial(on_page, page)) as access:
-        mounts = [*running.mounts, *access]
+        mounts = [*running.mounts, *access, Route(RELOAD, reload, methods=["POST"])]
         stopping = asyncio.Event()
         app = create_app(
             running.service, broadcast, log=log, counts=counts, version=version, mounts=mounts, live=running.live,
@@ -256,11 +265,16 @@ class _Signals:
             self._main.cancel()
 
     def _hang_up(self) -> None:
-        task = self._loop.create_task(self._load())
+        task = self._loop.create_task(self._load_unless_invalid())
         self._reloading.add(task)
         task.add_done_callback(self._reloading.discard)
 
-    async def _load(self) -> None:
+    async def _load_unless_invalid(self) -> None:
+        with contextlib.suppress(StreamrelayError):
+            await self.load()
+
+    async def load(self) -> None:
+        """Reload profiles and configuration, and log the result; raises the error of an invalid file."""
         if self.reload is None:
             return
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
@@ -269,4 +283,6 @@ class _Signals:
             self._log.info("reloaded")
         except StreamrelayError as error:
             self._log.error("not_reloaded", code=error.code, file=error.data.get("file", ""))
-        notify("READY=1")
+            raise
+        finally:
+            notify("READY=1")

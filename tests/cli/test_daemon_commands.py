@@ -20,12 +20,13 @@ import pytest
 from streamrelay_cli.main import app
 from typer.testing import CliRunner
 
-from streamrelay.control import Tmux
+from streamrelay.control import ServerInfo, Tmux, Version
 from streamrelay.daemon.address import address_of
 from streamrelay.daemon.instance import only_daemon, running_pid
-from streamrelay.errors import DaemonMissing, NoServer
+from streamrelay.errors import ConfigError, DaemonMissing, NoServer, ShellRefused
 from streamrelay.events import Text
 from streamrelay.history import Journal
+from streamrelay.panes.injections import InjectionLog, files_of
 from streamrelay.panes.runtime_folder import make_runtime_folder
 from streamrelay.testing.agent import PROFILE, read_got
 from streamrelay.testing.tmux import PrivateTmux, is_alive
@@ -228,7 +229,7 @@ def test_a_link_with_names_goes_to_the_daemon_as_a_relay_does(daemon: Daemon) ->
 def test_commands_without_a_result_say_so(daemon: Daemon) -> None:
     pid = daemon.start()
     assert daemon.noted("history", "search", "zzz") == ("", "nothing found\n")
-    note = f"the daemon (process {pid}) reloads; see the result: streamrelay daemon logs -n 1\n"
+    note = f"the daemon (process {pid}) uses the new profiles and configuration\n"
     assert daemon.noted("daemon", "reload") == ("", note)
     assert "there is no link, relay or gathering nosuch" in daemon.asks("pause", "nosuch", code=20)
     assert daemon.asks("stop", "nosuch", code=20) == (
@@ -294,16 +295,34 @@ def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
     assert '"ann"' not in daemon.log, "a name may tell what is worked on"
 
 
-def test_profiles_are_read_again(daemon: Daemon, daemon_folders: Path) -> None:
-    daemon.start()
+@pytest.mark.requirement("OPS-07")
+def test_a_reload_returns_when_the_new_configuration_is_used_or_with_its_error(
+    daemon: Daemon, daemon_folders: Path
+) -> None:
+    assert "no daemon runs" in daemon.asks("daemon", "reload", code=DaemonMissing.exit_code)
+    pid = daemon.start()
+    configuration = daemon_folders / "config" / "streamrelay" / "config.toml"
+    configuration.write_text("history.most_megabytes = 7")
+    note = daemon.noted("daemon", "reload")[1]
+    assert note == f"the daemon (process {pid}) uses the new profiles and configuration\n"
+    assert daemon.status()["journal_most_bytes"] == 7_000_000
+    configuration.write_text("history.most_megabytes = -7")
+    refused = daemon.asks("daemon", "reload", code=ConfigError.exit_code)
+    assert refused.startswith(f"error: {configuration}:1: history.most_megabytes: Expected `float` >= 0.0\nhint: ")
+    configuration.write_text("history.most_megabytes = 8")
     profile = daemon_folders / "config" / "streamrelay" / "agents.d" / "sprite.toml"
     profile.write_text("nonsense = [")
-    daemon.asks("daemon", "reload")
-    wait_until(lambda: "not_reloaded" in daemon.log, PATIENCE)
+    assert str(profile) in daemon.asks("daemon", "reload", code=ConfigError.exit_code)
+    assert daemon.status()["journal_most_bytes"] == 7_000_000, "all of it or nothing"
+    failures = daemon.log.count("not_reloaded")
+    assert failures >= 1
+    os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: daemon.log.count("not_reloaded") > failures, PATIENCE)
     profile.write_text(PROFILE)
     daemon.asks("daemon", "reload")
-    wait_until(lambda: '"reloaded"' in daemon.log, PATIENCE)
-    assert daemon.status()["sessions"] == 2
+    assert daemon.log.count('"reloaded"') == 2
+    assert daemon.status()["journal_most_bytes"] == 8_000_000
+    assert (daemon.status()["sessions"], daemon.pid) == (2, pid)
 
 
 @pytest.mark.requirement("HIS-03a")
@@ -331,6 +350,46 @@ async def _fill_journal(file: Path) -> None:
         for turn in range(60):
             await journal.append([Text(text=f"{turn} " + "x" * 50_000, origin="program", turn=turn)])
         assert await journal.size() > 5_000_000
+
+
+def test_a_link_without_notices_is_the_daemons_too(daemon: Daemon) -> None:
+    daemon.start()
+    link = daemon.asks("link", "ann", "bob", "--budget", "1", "--no-notices").strip()
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    assert "--notices is false" in daemon.asks("link", "ann", "bob", "--budget", "1", "--notices", code=2)
+    daemon.asks("send", "ann", "hello", "--wait")
+    daemon.until_got("bob", "[From ann]")
+    wait_until(lambda: daemon.status()["open_links"][0]["state"] == "spent", PATIENCE)
+    # What the daemon typed after the notice would have been is there: so a notice would be, too.
+    daemon.asks("send", "bob", "after it", "--wait")
+    assert not [text for text in daemon.got("bob") if text.startswith("[streamrelay]")]
+
+
+def test_a_link_with_a_shell_is_the_daemons_too(daemon: Daemon, private_tmux: PrivateTmux) -> None:
+    private_tmux.new_session("shell", ["bash", "--norc", "--noprofile"])
+    daemon.start()
+    assert "--allow-shell" in daemon.asks("link", "ann", "shell", code=ShellRefused.exit_code)
+    link, note = daemon.noted("link", "ann", "shell", "--allow-shell", "--budget", "2")
+    assert note == "the daemon links ann and shell\n"
+    assert [one["link"] for one in daemon.status()["open_links"]] == [link]
+    daemon.asks("send", "ann", "hello", "--wait")
+    wait_until(lambda: "[From ann]" in private_tmux.run("capture-pane", "-p", "-t", "shell"), PATIENCE)
+
+
+def test_a_daemon_deletes_the_notes_on_panes_that_closed_unwatched(daemon: Daemon, private_tmux: PrivateTmux) -> None:
+    closed = private_tmux.new_session("short", ["cat"])
+    pid = int(private_tmux.run("display-message", "-p", "#{pid}"))
+    server = ServerInfo(
+        Version.parse(private_tmux.run("display-message", "-p", "#{version}").strip()), pid, daemon.address.tmux
+    )
+    for pane in (closed, daemon.panes["ann"]):
+        InjectionLog(server, pane).note("pasted", "m1", "hello")
+    private_tmux.run("kill-session", "-t", "short")
+    for file in files_of(server):
+        os.utime(file, (1.0, 1.0))
+    daemon.start()
+    wait_until(lambda: len(files_of(server)) == 1, PATIENCE)
+    assert files_of(server)[0].name.endswith(f"-{daemon.panes['ann']}.injected")
 
 
 def test_a_starting_daemon_deletes_the_notes_of_ended_servers(daemon: Daemon) -> None:
