@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.delta.printing.attribution import Attribution
 from streamrelay.delta.printing.prompts import Prompts
 from streamrelay.events import NeedsHuman
 from streamrelay.testing.scripted_pane import ScriptedPane
@@ -361,3 +362,21 @@ def test_a_shell_that_marks_each_command_of_several_loses_no_output_of_the_first
         pane.rests(1.0)
     pane.ends()
     assert pane.said() == ["one", "two"] * 3
+
+
+def test_a_head_that_recurs_is_a_prompt_once_the_line_behind_it_has_passed() -> None:
+    attribution = Attribution()
+    attribution.prompts.rest("db> ")
+    attribution.prompts.rest("db> ")
+    assert "db> " not in attribution.prompts, "the program still rests at the same line"
+    attribution.explain("db> select 1", has_composer=False)
+    attribution.prompts.rest("db> ")
+    assert "db> " in attribution.prompts
+
+
+def test_a_prompt_of_one_character_hides_no_later_one() -> None:
+    prompts = Prompts()
+    prompts.learn("%")
+    prompts.learn("db>")
+    assert prompts.split("half db>") == ("half ", "db>")
+    assert prompts.split("half %") == ("", ""), "one character is known by the blank behind it only"

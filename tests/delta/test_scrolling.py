@@ -30,6 +30,19 @@ ROWS = ["one", "two", "three", "four", "five", "six"]
             Scroll(1, 0),
             id="the part above a row that takes fewer rows now tells what left",
         ),
+        pytest.param(["", "b", "c", "d"], ["new", "", "b", "c"], Scroll(-1, 1), id="a blank first row moves down, too"),
+        pytest.param(
+            ["a", "b", "c", "old", "p", "q", "r", "s"],
+            ["b", "c", "new 1", "new 2", "new 3", "p", "q", "r"],
+            Scroll(1, 0),
+            id="three rows redrawn between two parts",
+        ),
+        pytest.param(
+            ["a", "b", "c", "old", "p", "q", "r", "s"],
+            ["b", "c", "new 1", "new 2", "new 3", "new 4", "p", "q", "r"],
+            Scroll(-2, 6),
+            id="four redrawn rows are no part of what moved",
+        ),
         pytest.param(
             ["t1", "t2", "t3", "t4", "t5", "long", "long2", "p", "q"],
             ["t1", "t2", "t3", "t4", "t5", "p", "q", "", ""],

@@ -363,3 +363,15 @@ def test_lines_that_leave_the_screen_while_it_is_painted_are_unwrapped_too() -> 
     pane.rests(0.1)
     pane.ends()
     assert [line for line in pane.said() if line] == [line for number in range(8) for line in (f"{number}:", words)]
+
+
+def test_what_an_agent_painted_before_its_composer_is_chrome_though_it_asked_for_paste_before() -> None:
+    """An agent that is watched from after its request for bracketed paste on is known by its composer."""
+    pane = ScriptedPane(40, 12)
+    pane.begins(Snapshot(40, 12, (b"",) * 12, (False,) * 12, Cursor(0, 0)))
+    pane.prints("Welcome to the agent\r\nmodel: x\r\n\r\n")
+    edge = "─" * 36
+    pane.prints(f"╭{edge}╮\r\n│ > {' ' * 33}│\r\n╰{edge}╯\r\n  ? for shortcuts\x1b[2A\x1b[5G")
+    pane.rests()
+    assert pane.said() == []
+    assert pane.stream.converses

@@ -3,6 +3,7 @@
 import pytest
 
 from streamrelay.delta.witness.alignment import align
+from streamrelay.delta.witness.comparison import Comparison, Record
 from streamrelay.delta.witness.source import source_lines
 
 MARKDOWN = """## Plan
@@ -138,3 +139,18 @@ def test_hostile_text_takes_bounded_time(screen: list[str], source: str) -> None
     aligned = align(screen, lines)
     assert len(aligned.states) == len(lines)
     assert aligned.shown_characters <= aligned.screen_characters
+
+
+def test_of_lines_in_another_order_as_many_as_keep_it_are_shown() -> None:
+    screen = ["the second line", "the first line", "the third line"]
+    source = "the first line\n\nthe second line\n\nthe third line"
+    assert states(screen, source) == ["absent", "shown", "shown"]
+
+
+@pytest.mark.parametrize(("between", "extra"), [([], 0), (["", "other"], 3)])
+def test_pieces_of_a_line_are_rows_in_a_row(between: list[str], extra: int) -> None:
+    """Rows too short to be a piece by themselves are one together, but not with other rows between them."""
+    source = source_lines(["A long first line that the screen shows whole.\n\nabcdefgh and the rest of that line"])
+    screen = ["A long first line that the screen shows whole.", "abcde", *between, "fghan"]
+    record = Record(answers=[""], names=[("transcript",)], is_whole=True, is_matched=True)
+    assert Comparison(record, source, screen, align(screen, source), has_gap=True).extra == extra

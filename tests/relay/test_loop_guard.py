@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from streamrelay.relay.loop_guard import is_acknowledgement
+from streamrelay.relay.loop_guard import LoopGuard, is_acknowledgement
 from streamrelay.relay.rules import Participant, Rules
 
 ANN = Participant("$1", "%1", "Ann", 1)
@@ -135,3 +135,14 @@ def test_without_a_limit_a_chain_has_none(talk):
     for number in range(2000):
         conversation.turn((ANN, BOB)[number % 2], f"answer {number}")
     assert len(conversation.delivered()) == 2000
+
+
+def test_turns_without_new_content_are_counted_from_the_first_one_on() -> None:
+    guard = LoopGuard()
+    assert [
+        (guard.judge("%1", text), guard.in_a_row) for text in ("Thanks!", "Got it, thanks.", "The tests pass.")
+    ] == [
+        ("acknowledgement", 1),
+        ("acknowledgement", 2),
+        ("", 0),
+    ]
