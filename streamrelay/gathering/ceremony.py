@@ -70,15 +70,21 @@ class Ceremony:
 
     @classmethod
     def restored(
-        cls, stored: StoredGathering, record: Sequence[RecordEntry], texts: PromptTexts, now: float | None = None
+        cls,
+        stored: StoredGathering,
+        record: Sequence[RecordEntry],
+        texts: PromptTexts,
+        now: float | None = None,
+        life: str = "",
     ) -> Self:
         """Restore a gathering; with a new clock that shows `now`, the remaining times stay what they were.
 
-        Without `now`, the old clock continues.
+        Without `now`, the old clock continues. The messages have a life of their own (`streamrelay.relay.message_ids`).
         """
         ceremony = cls(stored.gathering, stored.plan, stored.members, texts)
         state = msgspec.convert(msgspec.to_builtins(stored.state), CeremonyState)
         ceremony.state = ceremony._told.state = state
+        ceremony._told.life = life
         ceremony._told.record = list(record[: stored.entries])
         if now is not None:
             state.move(now - state.now)

@@ -111,9 +111,11 @@ class Circle:
         """Whether the piece is passed on when the holder's turn ends."""
 
     @classmethod
-    def restored(cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: PromptTexts, now: float) -> Self:
-        """Restore a stored circle, with a clock that shows `now`."""
-        ceremony = Ceremony.restored(stored.ceremony, record, texts, now)
+    def restored(
+        cls, stored: StoredCircle, record: Sequence[RecordEntry], texts: PromptTexts, now: float, life: str = ""
+    ) -> Self:
+        """Restore a stored circle, with a clock that shows `now`, in a life of its own (`relay.message_ids`)."""
+        ceremony = Ceremony.restored(stored.ceremony, record, texts, now, life)
         circle = cls(ceremony, stored.seats, started_at=stored.started_at, end_sessions=stored.end_sessions)
         circle.closed_at, circle.settled = stored.closed_at, stored.settled
         circle.muted, circle.asked = set(stored.muted), dict(stored.asked)

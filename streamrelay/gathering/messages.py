@@ -32,6 +32,7 @@ from streamrelay.gathering.steps import (
     Said,
 )
 from streamrelay.gathering.transcript import conversation
+from streamrelay.relay.message_ids import numbered_id
 
 MAX_SHOWN_LENGTH = 80
 
@@ -43,6 +44,8 @@ class GatheringMessages:
         self, gathering: str, plan: Plan, members: Sequence[Member], texts: PromptTexts, state: CeremonyState
     ) -> None:
         self.state = state
+        self.life = ""
+        """The mark in the ids of messages; empty in the process that began the gathering."""
         self.record: list[RecordEntry] = []
         self._gathering = gathering
         self._plan = plan
@@ -230,7 +233,7 @@ class GatheringMessages:
 
     def _number(self) -> str:
         self.state.messages += 1
-        return f"{self._gathering}-{self.state.messages}"
+        return numbered_id(self._gathering, self.life, self.state.messages)
 
     def _digest(self, member: Member) -> str:
         """Return the others' contributions that a member has not got, and mark them as delivered."""

@@ -84,11 +84,14 @@ class LinkRegistry:
         self._changed: set[str] = set()
 
     @classmethod
-    def restored(cls, stored: StoredLinks, texts: NoticeTexts | None = None) -> Self:
-        """Restore the stored links. Suspensions are not stored: a running relay or gathering suspends them again."""
+    def restored(cls, stored: StoredLinks, texts: NoticeTexts | None = None, life: str = "") -> Self:
+        """Restore the stored links, in a life of its own (`streamrelay.relay.message_ids`).
+
+        Suspensions are not stored: a running relay or gathering suspends them again.
+        """
         registry = cls(texts)
         for link in stored.links:
-            machine = RelayMachine.restored(link.relay)
+            machine = RelayMachine.restored(link.relay, life)
             machine.suspend("")
             registry._entries[_pair(*link.parties)] = _Entry(link.parties, link.policy, link.created_at, machine)
         registry._listeners = {(each.caller.session, each.target.session): each for each in stored.listeners}
@@ -201,7 +204,7 @@ class LinkRegistry:
         if last_words.strip() and speaker is not None:
             text = filled(self._texts.frame, name=speaker.name, number=speaker.number, text=last_words)
             others = tuple(p for p in entry.machine.participants if p is not speaker)
-            effects.append(Notice(f"{entry.link_id}-last", others, text))
+            effects.append(Notice(entry.machine.message_id("last"), others, text))
         return [*effects, *self._link_effects(entry, entry.machine.close(reason), by=by)]
 
     def end_session(self, session: str, reason: str, now: float) -> list[Effect]:
@@ -341,7 +344,7 @@ class LinkRegistry:
         effects: list[Effect] = []
         for listener in listeners if template and entry.policy.notices else ():
             peer = next(p for p in machine.participants if p is not listener)
-            message_id = f"{machine.relay_id}-{kind}-{machine.state.budget}-{listener.number}"
+            message_id = machine.message_id(f"{kind}-{machine.state.budget}-{listener.number}")
             text = notice_text(template, title=peer.name, deliveries=machine.deliveries)
             effects.append(Notice(message_id, (listener,), text))
         return effects

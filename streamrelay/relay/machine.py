@@ -36,6 +36,7 @@ from streamrelay.events import (
     WithheldReason,
 )
 from streamrelay.relay.attribution import content, filled
+from streamrelay.relay.message_ids import numbered_id
 from streamrelay.relay.output_units import OutputCollector, OutputUnit
 from streamrelay.relay.rules import (
     MAX_COUNT,
@@ -92,13 +93,15 @@ class RelayMachine:
             budget=self.rules.budget, traffic={participant.label: Traffic() for participant in participants}
         )
         self._by_pane = {participant.pane: participant for participant in participants}
+        self._life = ""
         self._collector = OutputCollector()
         self._sent: deque[float] = deque()
 
     @classmethod
-    def restored(cls, stored: StoredRelay) -> Self:
-        """Restore a relay from its stored state."""
+    def restored(cls, stored: StoredRelay, life: str = "") -> Self:
+        """Restore a relay from its stored state, in a life of its own (`message_ids`)."""
         machine = cls(stored.relay, stored.participants, stored.rules)
+        machine._life = life
         machine.state = msgspec.convert(msgspec.to_builtins(stored.state), RelayState)
         machine._collector.restore(stored.saying)
         return machine
@@ -107,6 +110,10 @@ class RelayMachine:
         """Return the state from which `restored` continues, as an independent copy."""
         state = msgspec.convert(msgspec.to_builtins(self.state), RelayState)
         return StoredRelay(self.relay_id, self.participants, self.rules, state, self._collector.stored())
+
+    def message_id(self, what: object) -> str:
+        """Return the id of the message that a number or word names."""
+        return numbered_id(self.relay_id, self._life, what)
 
     @property
     def deliveries(self) -> int:
@@ -331,7 +338,7 @@ class RelayMachine:
         for listener in listeners:
             state.loop_guard.heard(listener.pane, said.hop)
         self._count(speaker, listeners, len(text))
-        message_id = message_id or f"{self.relay_id}-{state.deliveries}"
+        message_id = message_id or self.message_id(state.deliveries)
         effects: list[Effect] = [
             Deliver(self.relay_id, message_id, speaker, listeners, text, head, said.heard_at, policy),
         ]

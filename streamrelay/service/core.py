@@ -146,7 +146,7 @@ class Core:
         logs = self.folder / PANES
         logs.mkdir(mode=0o700, exist_ok=True)
         self.machine = ServiceMachine.restored(
-            before, self._texts, words=self._words(), now=asyncio.get_running_loop().time()
+            before, self._texts, words=self._words(), now=asyncio.get_running_loop().time(), life=secrets.token_hex(3)
         )
         self.feed = Feed(self.journal, await self.journal.last_seq())
         if self._federated is not None and self._federated.node:

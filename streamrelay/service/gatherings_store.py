@@ -33,8 +33,13 @@ class GatheringsStore:
         self._written: dict[str, int] = {}
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: PromptTexts, now: float) -> Self:
-        """Restore from the kept values, with the prompts `texts` and a clock that shows `now`."""
+    def restored(
+        cls, kept: Mapping[str, bytes], seats: SessionAssignments, texts: PromptTexts, now: float, life: str = ""
+    ) -> Self:
+        """Restore from the kept values, with the prompts `texts` and a clock that shows `now`.
+
+        The messages have a life of their own (`streamrelay.relay.message_ids`).
+        """
         circles = cls(seats)
         states: dict[str, StoredCircle] = {}
         records: dict[str, list[RecordEntry]] = {}
@@ -49,7 +54,7 @@ class GatheringsStore:
                 states[gathering_id] = msgspec.json.decode(value, type=StoredCircle)
         for gathering_id, stored in sorted(states.items(), key=lambda one: one[1].started_at):
             record = records.get(gathering_id, [])
-            circle = circles.all[gathering_id] = Circle.restored(stored, record, texts, now)
+            circle = circles.all[gathering_id] = Circle.restored(stored, record, texts, now, life)
             circles._written[gathering_id] = len(record)
             if not circle.closed:
                 seats.take(gathering_id, [seat.session for seat in circle.present])

@@ -54,19 +54,23 @@ class ServiceMachine:
         *,
         words: PromptTexts | None = None,
         now: float = 0.0,
+        life: str = "",
     ) -> Self:
-        """Restore from the kept values, with a clock that shows `now`; without `words`, drop the gatherings."""
+        """Restore from the kept values, with a clock that shows `now`; without `words`, drop the gatherings.
+
+        `life` is in the ids of messages, so that a state that went back gives none of them again (`relay.message_ids`).
+        """
         links = [msgspec.json.decode(value, type=Link) for key, value in kept.items() if key.startswith(LINK)]
         listeners = msgspec.json.decode(kept.get(LISTENERS, b"[]"), type=tuple[Listener, ...])
-        machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts))
+        machine = cls(texts, LinkRegistry.restored(StoredLinks(tuple(links), listeners), texts, life))
         if SETTINGS in kept:
             machine.settings = msgspec.json.decode(kept[SETTINGS], type=UserDecisions)
-        machine.relays = Relays.restored(kept, machine._seats)
+        machine.relays = Relays.restored(kept, machine._seats, life)
         for relay_id in machine.relays.all:
             for session in machine._seats.sessions_of(relay_id):
                 machine.links.suspend(session, relay_id)
         if words is not None:
-            machine.circles = GatheringsStore.restored(kept, machine._seats, words, now)
+            machine.circles = GatheringsStore.restored(kept, machine._seats, words, now, life)
         for circle in machine.circles.held:
             for seat in circle.present:
                 machine.links.suspend(seat.session, circle.gathering_id)

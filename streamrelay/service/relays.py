@@ -24,12 +24,12 @@ class Relays:
         self._changed: set[str] = set()
 
     @classmethod
-    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments) -> Self:
-        """Restore from the kept values."""
+    def restored(cls, kept: Mapping[str, bytes], seats: SessionAssignments, life: str = "") -> Self:
+        """Restore from the kept values, in a life of its own (`streamrelay.relay.message_ids`)."""
         relays = cls(seats)
         for key, value in kept.items():
             if key.startswith(RELAY):
-                relay = RelayMachine.restored(msgspec.json.decode(value, type=StoredRelay))
+                relay = RelayMachine.restored(msgspec.json.decode(value, type=StoredRelay), life)
                 relays.all[relay.relay_id] = relay
                 seats.take(relay.relay_id, [participant.session for participant in _there(relay)])
         return relays

@@ -82,8 +82,8 @@ class SimulatedNode:
 
     def begin(self) -> None:
         """Start the process anew with what is kept."""
-        self.machine = ServiceMachine.restored(self.kept)
         life = self.deaths + 1
+        self.machine = ServiceMachine.restored(self.kept, life=f"{life:06x}")
         self.node = Node.restored(self.kept, self.name, self.peers, self.machine, lambda _: True, epoch=life)
         self.node.allowances = {peer: Allowance(self.limits) for peer in self.peers}
         self.admission = Admission(self.name, self.keys)

@@ -200,6 +200,22 @@ def test_what_a_member_was_saying_is_said_after_a_restart() -> None:
     assert restored.pass_piece(None, "Rex", 2.0)
 
 
+def test_no_id_is_given_again_from_an_older_copy() -> None:
+    circle = agents(held())
+    circle.begin(0.0)
+    reached(circle, 1.0, turn=3)
+    stored, record = circle.stored(), list(circle.ceremony.record)
+    given: list[str] = []
+    for life in ("", "c40d17", "0b5e21"):
+        again = Circle.restored(stored, record, TEXTS, 1.0, life)
+        assert again.stored() == stored
+        spoken(again, TurnStarted(pane=seat(1), turn=3), text(1, "Mine.", 3), ended(1, 3))
+        new = [entry.message_id for entry in again.ceremony.record[len(record) :] if entry.message_id]
+        assert new
+        given += new
+    assert len(given) == len(set(given))
+
+
 @pytest.mark.parametrize(
     ("in_turns", "certain", "at_once"), [(True, True, True), (True, False, False), (False, False, False)]
 )

@@ -238,6 +238,10 @@ def test_a_relay_goes_on_as_it_was_stored(talk: Callable[..., object]):
     _, released = again.pause(9.0, paused=False)
     assert (released.message_id, released.text) == ("r-2", "Ann (1):\n\nheld")
     assert [listener.name for listener in released.listeners] == ["Bob"]
+    other = RelayMachine.restored(msgspec.json.decode(data, type=StoredRelay), "c40d17")
+    assert msgspec.json.encode(other.stored()) == data
+    _, released = other.pause(9.0, paused=False)
+    assert (released.message_id, released.text) == ("r-c40d17-2", "Ann (1):\n\nheld")
 
 
 @pytest.mark.parametrize("limit", ["budget", "acknowledgements", "hops", "longest", "per_minute"])
