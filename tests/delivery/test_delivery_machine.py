@@ -605,6 +605,16 @@ def test_what_cannot_be_typed_yet_is_looked_at_again_after_a_moment(pane_state):
     pane = Pane()
     pane.put("m1")
     pane.look(pane_state)
+    assert pane.machine.deadline() == pane.now + LOOK_AGAIN > pane.now
+
+
+def test_a_text_that_two_enters_left_in_the_composer_is_looked_at_again_after_a_moment() -> None:
+    pane = Pane()
+    pane.put("m1")
+    pane.deliver("m1")
+    pane.look(after=STARTING)
+    assert pane.count(Enter) == 2
+    pane.look(after=0.1)
     assert pane.machine.deadline() == pane.now + LOOK_AGAIN
 
 
