@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import msgspec
@@ -164,13 +165,13 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
     texts = [event for event in events if isinstance(event, Text) and event.origin == "program"]
     said = [event.text for event in texts]
     shown = _shown(texts)
-    due, output = _words("\n".join(_sources(truth, truth.answers, truth.stood))), _words("\n".join(shown))
-    hits, stretches = _aligned(due, output)
-    expected = due
-    if truth.broken_off or truth.stood:
-        # What the client broke off, and what stood on the screen at the attach, is not due, and is no noise.
-        expected = _words("\n".join(_sources(truth, truth.due_or_broken_off)))
-        _, stretches = _aligned(expected, output)
+    left_out = dict.fromkeys(truth.unpainted)
+    due = _words("\n".join(_sources(truth, truth.answers, {**truth.stood, **left_out})))
+    # What was broken off, never painted whole, or stood there at the attach, is not due, and is no noise.
+    expected, output = _words("\n".join(_sources(truth, truth.due_or_broken_off))), _words("\n".join(shown))
+    hits, stretches = _aligned(expected, output)
+    if due != expected:
+        hits, _ = _aligned(due, output)
     injected = _words("\n".join(injection.text or "" for injection in truth.injected))
     size = min(GRAM, max(1, len(injected)))
     # A stretch of noise is one between two places that matched: no gram reaches over such a place.
@@ -187,7 +188,7 @@ def score(truth: Truth, events: Sequence[Event]) -> Score:
         noise=sum(map(len, stretches)),
         leak=leaked / max(1, injected_grams.total()),
         dup=sum(count for gram, count in noise_grams.items() if gram in expected_grams),
-        lines=_exact_lines(_sources(truth, truth.answers, dict.fromkeys(truth.stood, "")), shown),
+        lines=_exact_lines(_sources(truth, truth.answers, dict.fromkeys(truth.stood) | left_out), shown),
         source_lines=(source & Counter(line.rstrip() for text in said for line in text.split("\n"))).total(),
         truth_lines=source.total(),
         truth_words=len(due),
@@ -204,14 +205,12 @@ def _lines(answers: Iterable[Answer]) -> Iterator[str]:
     return (line for answer in answers for line in (answer.text or "").split("\n"))
 
 
-def _sources(truth: Truth, answers: Iterable[Answer], stood: Mapping[str, str] | None = None) -> list[str]:
-    """Return what each answer showed: without lines that were never painted, and without Markdown.
-
-    Of lines that `stood` on the screen at the attach it has what this maps them to.
-    """
-    unpainted, later = {*truth.unpainted}, stood or {}
-    lines = ([later.get(line, line) for line in _lines([answer]) if line not in unpainted] for answer in answers)
-    shown = ("\n".join(of_answer) for of_answer in lines)
+def _sources(
+    truth: Truth, answers: Iterable[Answer], due: Mapping[str, str | None] = MappingProxyType({})
+) -> list[str]:
+    """Return each answer without Markdown; `due` maps lines to what of them is due, None if nothing is."""
+    lines = ([due.get(line, line) for line in _lines([answer])] for answer in answers)
+    shown = ("\n".join(line for line in of_answer if line is not None) for of_answer in lines)
     return [_plain(text) for text in shown] if truth.model_driven else [*shown]
 
 

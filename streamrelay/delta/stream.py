@@ -252,7 +252,7 @@ class DeltaStream:
         if respawned:
             self._following.respawned()
             self._printing.respawned()
-        self._printing.let_pass()
+        self._printing.let_pass(resized=resized)
         self._seed(snapshot)
         if resized:
             self._builder.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
@@ -262,7 +262,7 @@ class DeltaStream:
         """Continue in another size without a snapshot (in a recording)."""
         self._builder.now = now
         self._settle()
-        self._printing.let_pass()
+        self._printing.let_pass(resized=True)
         self._engine.resize(lines, columns)
         frame = self._engine.take()
         self._printing.seed(frame)

@@ -38,10 +38,8 @@ ASKED = Held(lag=1.8)
 # It paints the end of an answer long after its model has ended.
 SLOW = Held(lag=1.5)
 AIDER = {
-    # It leaves copies of half an answer on the screen when it is interrupted, asked or resized meanwhile.
-    "aider/interrupt": Held(noise=46, dup=42),
-    "aider/queued": Held(recall=0.937, lines=0.8, noise=12, dup=8, early=1),
-    "aider/resizes": Held(noise=157, dup=122),
+    # It leaves a copy of a row of its answer on the screen when it is asked meanwhile.
+    "aider/queued": Held(noise=12, dup=8, early=1),
 }
 BOTH = AIDER | {
     "claude/long400": Held(lag=0.7),
@@ -67,7 +65,7 @@ BOTH = AIDER | {
     "opencode/drafts": SLOW,
     "opencode/interrupt": SLOW,
     # It shows an address twice while it still parses the line.
-    "opencode/long400": Held(recall=0.996, noise=48, dup=12, lag=0.7),
+    "opencode/long400": Held(recall=0.996, noise=20, dup=12, lag=0.7),
     # A refused command stands in its transcript like text; only its style differs.
     "opencode/permission": Held(noise=10, lag=2.0),
     "opencode/pickers": SLOW,

@@ -42,7 +42,8 @@ class Overwritten:
         self._overlays: dict[int, Overlay] = {}
         self._returns: dict[int, Return] = {}
         """Carriage returns behind which nothing was written so far."""
-        self._replaced: set[int] = set()
+        self._replaced: dict[int, str] = {}
+        """Rows that hold an earlier state, and what they read when that was noted."""
 
     def __bool__(self) -> bool:
         """Whether any row reads otherwise than its cells."""
@@ -52,13 +53,18 @@ class Overwritten:
         """Take what a frame tells; a line editor that `edits` knows how wide the terminal is."""
         for overlay in frame.overlays:
             self._overlays[overlay.row] = Overlay(overlay.row, self.text(overlay.row, overlay.under), overlay.text)
+        total = frame.history_total
+        for row, text in [*self._replaced.items()]:
+            if row >= total and self._engine.row(row - total).text != text:
+                # The program has painted the row anew.
+                del self._replaced[row]
         if edits:
             self._returns.clear()
             return
         for found in frame.returns:
             noted = self._returns.setdefault(found.row, found)
             if found.is_written_over or found.text != noted.text:
-                self._replaced.update(range(noted.first, noted.row))
+                self.replace(range(noted.first, noted.row), total)
         committed = [*frame.committed] if self._returns else []
         first = frame.history_total - len(committed)
         cursor = frame.history_total + frame.cursor.y
@@ -69,7 +75,7 @@ class Overwritten:
             else:
                 shown = self._engine.row(on_screen).text
             if shown != text:
-                self._replaced.update(range(begin, row))
+                self.replace(range(begin, row), total)
             # With the cursor below and nothing written, the carriage return was half of a line end.
             if on_screen < 0 or shown != text or cursor > row:
                 del self._returns[row]
@@ -78,7 +84,7 @@ class Overwritten:
         """Forget the rows above number `until`."""
         for row in [row for row in self._overlays if row < until]:
             del self._overlays[row]
-        self._replaced = {row for row in self._replaced if row >= until}
+        self._replaced = {row: text for row, text in self._replaced.items() if row >= until}
 
     def text(self, row: int, shown: str) -> str:
         """Return the text of a row that shows `shown`, without the words written over it that are still there."""
@@ -93,6 +99,11 @@ class Overwritten:
             if shown[start:stop] == word[0]:
                 shown = shown[:start] + under[start:stop] + shown[stop:]
         return shown
+
+    def replace(self, rows: Iterable[int], total: int) -> None:
+        """Note that rows hold an earlier state of what the program has painted below, until it paints them anew."""
+        for row in rows:
+            self._replaced[row] = self._engine.row(row - total).text if row >= total else ""
 
     def is_replaced(self, row: int) -> bool:
         """Tell whether a row holds a state of a line that was written anew below."""

@@ -40,6 +40,7 @@ from streamrelay.delta.printing.line_rows import (
     unfinished,
 )
 from streamrelay.delta.printing.page import MAX_LINES, Page
+from streamrelay.delta.printing.pushed_down import Region
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 PROVING = 0.5
@@ -114,6 +115,8 @@ class LineTracker:
         """When the screen changed last."""
         self._finished = 0
         """Up to which row the lines above the region were said, by its number."""
+        self._painted: Region | None = None
+        """What the program painted last, up to its cursor."""
         self.seed(self._frame)
 
     def keep_head(self) -> None:
@@ -301,7 +304,7 @@ class LineTracker:
         self._page = Page([*before, *above], len(before))
         self._gone = [LineRow(text, True) for text in self._scrolled]
         self._lowest = self._passed_until = self._finished = self._first_row
-        self._region = 0
+        self._region, self._painted = 0, None
         self.habit, self.due, self._touches = habit, None, None
 
     def _take_page(
@@ -309,6 +312,8 @@ class LineTracker:
     ) -> list[str]:
         total = frame.history_total
         first = total - len(frame.committed)
+        if whole and not only_printed:
+            self._note_painted(frame, first)
         committed = self._overwritten.clean(first, frame.committed)
         if first > self._committed:
             self.lost += first - self._committed
@@ -416,6 +421,19 @@ class LineTracker:
         if total + frame.cursor.y < self._lowest:
             rows.append(self._first_row)
         return min(rows, default=None)
+
+    def _note_painted(self, frame: Frame, first: int) -> None:
+        """Note what the program painted in this frame, and a copy of it that it left above; see pushed_down.py."""
+        if any(restart.cleared for restart in frame.restarts):
+            self._painted = None
+        top = self._went_up_to(frame)
+        if top is None:
+            return
+        rows = [row.text for row in [*frame.committed, *self._engine.rows(0, frame.cursor.y + 1)]]
+        painted = Region(top, rows[max(0, top - first) :])
+        if self._painted is not None:
+            self._overwritten.replace(self._painted.copy_above(painted), frame.history_total)
+        self._painted = painted
 
     # Lines of a page
 

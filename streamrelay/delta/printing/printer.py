@@ -15,7 +15,7 @@ from typing import Final
 import regex
 
 from streamrelay.delta.event_builder import EventBuilder
-from streamrelay.delta.layout.rows import cells_of
+from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
@@ -27,6 +27,8 @@ from streamrelay.delta.printing.prompts import ending_in
 from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
+from streamrelay.delta.transcript.echoes import spelling
+from streamrelay.delta.transcript.resize_merge import MIN_PASSAGE, meet
 from streamrelay.events import Gap, Origin
 from streamrelay.vt.engine import Cursor, Engine, Frame
 
@@ -64,6 +66,9 @@ class Printing:
         """Whether the program has hidden its cursor since it was plain last: it wraps its lines itself."""
         self._wrapped: list[str] = []
         """Rows of a line that are final while the program paints; the next one may go on with it."""
+        self._resized: list[str] = []
+        """What a program had painted when its terminal was resized, until it paints: it may paint that again."""
+        self._is_resizing = False
         self._summary: list[str] = []
         """Rows at the end of what was painted that sum it up, if the program asks for input behind them."""
         self._greeting: list[str] | None = [] if newborn else None
@@ -521,9 +526,14 @@ class Printing:
         self.say(self.editor.release())
         self.editor.close()
 
-    def let_pass(self) -> None:
-        """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer."""
+    def let_pass(self, *, resized: bool) -> None:
+        """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer.
+
+        Of a terminal that is `resized`, what a program painted waits until it paints in the new size.
+        """
+        self._is_resizing = resized and self._paints
         self._look_and_release()
+        self._is_resizing = False
         self.say(self.region.release())
         if not self.editor.is_open:
             self._lines.keep_head()
@@ -564,6 +574,11 @@ class Printing:
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return
+        if self._resized and any(map(str.strip, lines)):
+            lines = self._rejoin(lines)
+        if self._is_resizing:
+            self._resized += lines
+            return
         if lines and self._early is None and not (self._builder.shows_live or self.attribution.concerns(lines)):
             self.attribution.printed()
             self._builder.say_plain(lines, rule)
@@ -585,6 +600,20 @@ class Printing:
                 if rule != "passed":
                     pieces = [piece._replace(rule=rule) if piece.rule == "passed" else piece for piece in pieces]
                 self._say_explained(pieces, line)
+
+    def _rejoin(self, lines: Sequence[str]) -> list[str]:
+        """Return the lines painted before a resize and since, each once; emit a gap where some are missing."""
+        before, self._resized = self._resized, []
+        known, painted = ([PaintedRow(line, fills=False) for line in part] for part in (before, lines))
+        joined = meet(known, (), painted, has_last=True)
+        if not any(row.skipped for row in joined):
+            return [row.text for row in joined]
+        shown = spelling("".join([*(row.text for row in self._engine.rows(0, self._engine.lines)), *lines]))
+        if spelling("".join(before))[-MIN_PASSAGE:] not in shown:
+            self.say(before, "repainted")
+            self._builder.emit(Gap(reason="unpainted"))
+            return [*lines]
+        return [*before, *lines]
 
     def _say_held(self, pieces: Sequence[Piece]) -> None:
         for piece in pieces:
@@ -670,11 +699,19 @@ class Printing:
             self.take(self._engine.take(), whole=True, paints=False, more=False)
             self._release()
         self.say(self._take_summary(), "repainted")
+        self._say_resized()
+
+    def _say_resized(self) -> None:
+        """Say what was painted before a resize: nothing is painted again."""
+        if not self._is_resizing:
+            resized, self._resized = self._resized, []
+            self.say(resized, "repainted")
 
     def _release(self) -> None:
         """Say what was held back because it might still be repainted."""
         habit = self._lines.habit
         self.say(self._unwrapped(self._lines.release(), habit), _RULES[habit])
+        self._say_resized()
 
     def _unwrapped(self, lines: list[str], habit: Habit, *, at_prompt: bool = False) -> list[str]:
         """Return the logical lines of what is final; a program that paints has wrapped its lines itself.

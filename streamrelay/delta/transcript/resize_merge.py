@@ -45,8 +45,8 @@ def rejoined(snapshots: Sequence[Sized], start: int) -> list[PaintedRow]:
             [*_unwrapped(part, snapshot.columns)]
             for part in (snapshot.rows[len(kept) : snapshot.left], snapshot.rows[max(len(kept), snapshot.left) :])
         )
-        rows = _meet(rows, left, painted, start) if rows else [*kept, *left, *painted]
-    return _meet(rows, newest.rows[: newest.left], newest.rows[newest.left :], start) if older else list(newest.rows)
+        rows = meet(rows, left, painted, start) if rows else [*kept, *left, *painted]
+    return meet(rows, newest.rows[: newest.left], newest.rows[newest.left :], start) if older else list(newest.rows)
 
 
 def _unwrapped(rows: Sequence[PaintedRow], columns: int) -> Iterator[PaintedRow]:
@@ -61,12 +61,21 @@ def _unwrapped(rows: Sequence[PaintedRow], columns: int) -> Iterator[PaintedRow]
     yield from (PaintedRow(line, fills=False) for line in logical_lines(rows[position:], width))
 
 
-def _meet(
-    before: Sequence[PaintedRow], left: Sequence[PaintedRow], painted: Sequence[PaintedRow], start: int
+def meet(
+    before: Sequence[PaintedRow],
+    left: Sequence[PaintedRow],
+    painted: Sequence[PaintedRow],
+    start: int = 0,
+    *,
+    has_last: bool = False,
 ) -> list[PaintedRow]:
-    """Join rows with what was painted later: where that has no passage of them, it goes on below what was left."""
+    """Join rows with what was painted later: where that has no passage of them, it goes on below what was left.
+
+    The passage is one that ends with the last row of `before` if what was painted later `has_last`. A row that is
+    `skipped` stands for what is missing in between.
+    """
     known, new, after = _Spelled(before[start:]), _Spelled(painted), painted
-    passage = _common_passage(known, new)
+    passage = _common_passage(known, new, has_last=has_last)
     if passage is None and left:
         after = [*left, *painted]
         new = _Spelled(after)
@@ -116,12 +125,12 @@ class _Spelled:
         return self.reverse[end : end + MAX_PASSAGE]
 
 
-def _common_passage(known: _Spelled, new: _Spelled) -> _Passage | None:
+def _common_passage(known: _Spelled, new: _Spelled, *, has_last: bool = False) -> _Passage | None:
     best: _Passage | None = None
     held = [y for y, row in enumerate(known.rows) if row][-MAX_LINES:]
     places = 0
-    for y in reversed(held):
-        row = known.rows[y][-MIN_PASSAGE:]
+    for y in reversed(held[-1:] if has_last else held):
+        row = known.text[-MIN_PASSAGE:] if has_last else known.rows[y][-MIN_PASSAGE:]
         at = known.starts[y] + len(known.rows[y]) - len(row)
         place = new.text.find(row)
         while place >= 0 and places < MAX_PLACES:

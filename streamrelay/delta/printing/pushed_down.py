@@ -1,0 +1,47 @@
+"""Repaints that something pushed down: they leave a copy of what the program painted before above themselves.
+
+A program that repaints a region goes up as many rows as it has painted there. If the terminal has gone down meanwhile,
+because it echoed a typed line or `^C`, the program stops short of its first row and paints everything once more below
+it. What it painted first sticks out above, and no later repaint reaches it:
+
+    painted   | pushed down | repainted
+    alpha     | alpha       | alpha       <- a copy
+    bet       | bet^C       | alpha
+              |             | beta gamma
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from streamrelay.delta.transcript.echoes import spelling
+from streamrelay.delta.transcript.resize_merge import MIN_PASSAGE
+
+
+class Region(NamedTuple):
+    """The rows that a program painted with one repaint."""
+
+    top: int
+    """The number of the first row (`history_total + y`)."""
+    rows: Sequence[str]
+
+    def copy_above(self, later: "Region") -> range:
+        """Return the rows of this region that the program left above a later one, and painted there again.
+
+        If the later region goes on with what stands in its place instead, the rows above it are final output.
+        """
+        pushed, painted_rows = later.top - self.top, later.rows
+        if pushed <= 0 or len(self.rows) > len(later.rows):
+            return range(0)
+        while pushed < len(self.rows) and painted_rows and painted_rows[0] == self.rows[pushed]:
+            # An echo behind the last cell of a row changes how it ends, not what it reads.
+            pushed, painted_rows = pushed + 1, painted_rows[1:]
+        copy, whole, rest, rest_whole = (
+            spelling("".join(rows))
+            for rows in (self.rows[:pushed], self.rows[:-1], self.rows[pushed:-1], self.rows[pushed:])
+        )
+        painted = spelling("".join(painted_rows))
+        goes_on = rest or rest_whole
+        is_long = len(copy) >= MIN_PASSAGE or (len(whole) >= MIN_PASSAGE and painted.startswith(whole))
+        if not (is_long and painted.startswith(copy)) or (goes_on and painted.startswith(goes_on)):
+            return range(0)
+        return range(self.top, self.top + min(pushed, len(self.rows)))
