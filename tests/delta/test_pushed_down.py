@@ -86,6 +86,25 @@ def test_what_a_pushed_repaint_leaves_above_itself_is_not_said(
     assert display.said == ANSWER.split("\n")
 
 
+@pytest.mark.requirement("DEL-01", "DEL-08")
+def test_final_rows_that_stay_in_the_region_for_a_moment_are_said(display: LiveDisplay) -> None:
+    rows = ["", "1 a hint is only a hint, and no state", "2 a line such as this is no prompt", "", "Go on?"]
+    display.pane.prints("Worked for a while on this:\r\n")
+    display._rows, display._up = rows, len(rows) - 1
+    display.pane.prints("\r\n".join(rows))
+    display.pane.rests(0.05)
+    display.refreshes()
+    # aider paints final rows with the old region below them, and then the new region.
+    up = "\r" + "\x1b[1A" * (len(rows) - 2)
+    display.pane.prints(up + "\r\n".join(row.ljust(COLUMNS) for row in [rows[1], *rows]))
+    display.pane.rests(0.05)
+    display._rows, display._up = [*rows[2:], "Yes", "No"], len(rows) - 1
+    display.refreshes()
+    display.pane.prints("\r\n\x1b[?25h")
+    display.pane.ends()
+    assert display.said == ["Worked for a while on this:", *filter(None, rows), "Yes", "No"]
+
+
 @pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("line", ["the same line of a song", "a long line of a song " * 3])
 def test_lines_that_a_program_repeats_are_said_as_often(display: LiveDisplay, line: str) -> None:

@@ -105,6 +105,11 @@ class Overwritten:
         for row in rows:
             self._replaced[row] = self._engine.row(row - total).text if row >= total else ""
 
+    def restore(self, rows: Iterable[int]) -> None:
+        """Note that rows hold text of their own after all."""
+        for row in rows:
+            self._replaced.pop(row, None)
+
     def is_replaced(self, row: int) -> bool:
         """Tell whether a row holds a state of a line that was written anew below."""
         return row in self._replaced

@@ -40,7 +40,7 @@ from streamrelay.delta.printing.line_rows import (
     unfinished,
 )
 from streamrelay.delta.printing.page import MAX_LINES, Page
-from streamrelay.delta.printing.pushed_down import Region
+from streamrelay.delta.printing.pushed_down import Copy, Region
 from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 PROVING = 0.5
@@ -117,6 +117,8 @@ class LineTracker:
         """Up to which row the lines above the region were said, by its number."""
         self._painted: Region | None = None
         """What the program painted last, up to its cursor."""
+        self._copies: dict[Copy, bool] = {}
+        """Rows near the screen that read as what stood below them at one time, and whether they do now."""
         self.seed(self._frame)
 
     def keep_head(self) -> None:
@@ -304,7 +306,7 @@ class LineTracker:
         self._page = Page([*before, *above], len(before))
         self._gone = [LineRow(text, True) for text in self._scrolled]
         self._lowest = self._passed_until = self._finished = self._first_row
-        self._region, self._painted = 0, None
+        self._region, self._painted, self._copies = 0, None, {}
         self.habit, self.due, self._touches = habit, None, None
 
     def _take_page(
@@ -425,15 +427,36 @@ class LineTracker:
     def _note_painted(self, frame: Frame, first: int) -> None:
         """Note what the program painted in this frame, and a copy of it that it left above; see pushed_down.py."""
         if any(restart.cleared for restart in frame.restarts):
-            self._painted = None
+            self._painted, self._copies = None, {}
+        self._check_copies(frame, first)
         top = self._went_up_to(frame)
         if top is None:
             return
         rows = [row.text for row in [*frame.committed, *self._engine.rows(0, frame.cursor.y + 1)]]
         painted = Region(top, rows[max(0, top - first) :])
-        if self._painted is not None:
-            self._overwritten.replace(self._painted.copy_above(painted), frame.history_total)
+        copy = self._painted.copy_above(painted) if self._painted is not None else None
+        if copy is not None:
+            self._overwritten.replace(copy.rows, frame.history_total)
+            self._copies[copy] = True
         self._painted = painted
+
+    def _check_copies(self, frame: Frame, first: int) -> None:
+        """Take a copy for text of its own while something else stands below it, and for ever if it is painted anew."""
+        is_replaced = self._overwritten.is_replaced
+        self._copies = {
+            copy: counts
+            for copy, counts in self._copies.items()
+            if copy.rows.stop >= first and (not counts or all(map(is_replaced, copy.rows)))
+        }
+        if not self._copies:
+            return
+        rows = [row.text for row in [*frame.committed, *self._engine.rows(0, self._engine.lines)]]
+        for copy in self._copies:
+            self._copies[copy] = copy.is_above(rows[copy.rows.stop - first :])
+            if self._copies[copy]:
+                self._overwritten.replace(copy.rows, frame.history_total)
+            else:
+                self._overwritten.restore(copy.rows)
 
     # Lines of a page
 

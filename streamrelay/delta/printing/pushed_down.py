@@ -8,6 +8,9 @@ it. What it painted first sticks out above, and no later repaint reaches it:
     alpha     | alpha       | alpha       <- a copy
     bet       | bet^C       | alpha
               |             | beta gamma
+
+A program may also add final rows in front of its region and paint both before it takes those rows out of the region.
+For a moment that looks the same. So a copy counts only as long as its words stand below it.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,27 @@ from streamrelay.delta.transcript.echoes import spelling
 from streamrelay.delta.transcript.resize_merge import MIN_PASSAGE
 
 
+class Copy(NamedTuple):
+    """Rows that read as what stands below them."""
+
+    rows: range
+    """Their numbers."""
+    spelled: str
+
+    def is_above(self, below: Sequence[str]) -> bool:
+        """Tell whether the rows below begin with the same words, as far as they are painted.
+
+        The first of those rows may stand there twice, as final rows and still in the region.
+        """
+        for final in range(len(self.rows) + 1):
+            painted = spelling("".join(below[final:]))
+            if painted.startswith(self.spelled) or self.spelled.startswith(painted):
+                return True
+            if not self.spelled.startswith(spelling("".join(below[: final + 1]))):
+                return False
+        return False
+
+
 class Region(NamedTuple):
     """The rows that a program painted with one repaint."""
 
@@ -24,14 +48,14 @@ class Region(NamedTuple):
     """The number of the first row (`history_total + y`)."""
     rows: Sequence[str]
 
-    def copy_above(self, later: "Region") -> range:
+    def copy_above(self, later: "Region") -> Copy | None:
         """Return the rows of this region that the program left above a later one, and painted there again.
 
         If the later region goes on with what stands in its place instead, the rows above it are final output.
         """
         pushed, painted_rows = later.top - self.top, later.rows
         if pushed <= 0 or len(self.rows) > len(later.rows):
-            return range(0)
+            return None
         while pushed < len(self.rows) and painted_rows and painted_rows[0] == self.rows[pushed]:
             # An echo behind the last cell of a row changes how it ends, not what it reads.
             pushed, painted_rows = pushed + 1, painted_rows[1:]
@@ -43,5 +67,5 @@ class Region(NamedTuple):
         goes_on = rest or rest_whole
         is_long = len(copy) >= MIN_PASSAGE or (len(whole) >= MIN_PASSAGE and painted.startswith(whole))
         if not (is_long and painted.startswith(copy)) or (goes_on and painted.startswith(goes_on)):
-            return range(0)
-        return range(self.top, self.top + min(pushed, len(self.rows)))
+            return None
+        return Copy(range(self.top, self.top + min(pushed, len(self.rows))), copy)
