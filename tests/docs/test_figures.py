@@ -72,12 +72,10 @@ def test_every_table_of_the_benchmarks_is_written_by_a_part_or_says_why_not() ->
 
 
 def test_every_written_table_is_of_at_least_five_runs() -> None:
-    unrepeated, single = SOURCES["unrepeated"], SOURCES.get("single", {})
+    unrepeated = SOURCES["unrepeated"]
     for block in GENERATED.finditer(BENCHMARKS):
         part = block["part"] or "fidelity"
-        if part in single:
-            assert single[part] in block[0], f"{part} was measured again: take it out of [single] in figures.toml"
-        elif part not in unrepeated:
+        if part not in unrepeated:
             told = re.search(r"; medians of ([0-9]+) runs, lowest and highest in brackets\.$", block[0], re.MULTILINE)
             assert told, part
             assert int(told[1]) >= MIN_RUNS, part
