@@ -59,19 +59,22 @@ async def test_what_cannot_be_read_of_it_is_said_and_left_as_it_is(stage: Stage,
         assert ann in service._core.machine.panes
 
 
+def before_attaching(stage: Stage, folder: Path, command: str) -> None:
+    """Let tmux run a command of the shell before it attaches a control client."""
+    wrapper = folder / "tmux"
+    wrapper.write_text(f'#!/bin/sh\nfor word; do [ "$word" = -C ] && {command}; done\nexec {stage.tmux.binary} "$@"\n')
+    wrapper.chmod(0o700)
+    stage.tmux.binary = str(wrapper)
+
+
 @pytest.mark.parametrize("early", [False, True])
 async def test_entering_waits_for_the_panes_unless_it_is_early(stage: Stage, tmp_path: Path, early: bool):
     stage.start("Ann")
     stage.start("Bob")
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
-    holding, real, go = tmp_path / "tmux", stage.tmux.binary, tmp_path / "go"
-    holding.write_text(
-        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && while [ ! -e {go} ]; do sleep 0.05; done; done\n'
-        f'exec {real} "$@"\n'
-    )
-    holding.chmod(0o700)
-    stage.tmux.binary = str(holding)
+    go = tmp_path / "go"
+    before_attaching(stage, tmp_path, f"while [ ! -e {go} ]; do sleep 0.05; done")
     entered = AsyncExitStack()
     entering = asyncio.ensure_future(entered.enter_async_context(stage.service(early=early)))
     if early:
@@ -103,12 +106,8 @@ async def test_a_tmux_that_refuses_clients_for_a_while_ends_no_conversation(stag
     stage.start("Bob")
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
-    refusing, real = tmp_path / "tmux", stage.tmux.binary
-    refusing.write_text(
-        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && {{ echo "lost server" >&2; exit 1; }}; done\nexec {real} "$@"\n'
-    )
-    refusing.chmod(0o700)
-    stage.tmux.binary = str(refusing)
+    real = stage.tmux.binary
+    before_attaching(stage, tmp_path, '{ echo "lost server" >&2; exit 1; }')
     with pytest.raises(ServerLost):
         async with stage.service():
             pytest.fail("it has started")
@@ -125,13 +124,9 @@ async def test_a_command_that_tmux_refuses_once_ends_no_conversation(stage: Stag
     stage.start("Bob")
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
-    refusing, real, refused = tmp_path / "tmux", stage.tmux.binary, tmp_path / "refused"
-    refusing.write_text(
-        f'#!/bin/sh\nfor word; do [ "$word" = -C ] && [ ! -e {refused} ] && '
-        f'{{ touch {refused}; echo "create session failed" >&2; exit 1; }}; done\nexec {real} "$@"\n'
-    )
-    refusing.chmod(0o700)
-    stage.tmux.binary = str(refusing)
+    refused = tmp_path / "refused"
+    refuse = f'{{ touch {refused}; echo "create session failed" >&2; exit 1; }}'
+    before_attaching(stage, tmp_path, f"[ ! -e {refused} ] && {refuse}")
     async with stage.service() as service:
         assert refused.exists()
         (again,) = await service.links()
