@@ -3,9 +3,8 @@
 By the screen alone and with the record. What each exception lacks is in docs/decisions/0048.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -92,13 +91,6 @@ ALONE = BOTH | {
     "qwen/resizes": Held(lines=0.94),
 }
 WITNESSED = BOTH | {"opencode/late_mid": Held(lag=1.1), "opencode/resizes": SLOW, "qwen/pickers": Held(lag=0.7)}
-# Gemini CLI took four Enters for new lines: two messages were submitted as one (docs/decisions/0048).
-FAULTY = {"gemini_alternate/turns20"}
-
-
-def played(folders: Iterable[Path]) -> list[Any]:
-    fault = pytest.mark.xfail(reason="known fault")
-    return [pytest.param(folder, marks=fault) if name(folder) in FAULTY else folder for folder in folders]
 
 
 def check(score: Score, held: Held) -> None:
@@ -118,14 +110,14 @@ def test_every_exception_is_a_recording() -> None:
 
 @pytest.mark.sampled(8)
 @pytest.mark.requirement("DEL-01", "DEL-02a", "DEL-04a")
-@pytest.mark.parametrize("folder", played(FOLDERS), ids=name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=name)
 def test_a_life_is_heard_by_the_screen_alone(folder: Path) -> None:
     check(judge(folder, "stream").score, ALONE.get(name(folder), Held()))
 
 
 @pytest.mark.sampled(8)
 @pytest.mark.requirement("DEL-11")
-@pytest.mark.parametrize("folder", played(folder for folder in FOLDERS if Truth.of(folder).agent), ids=name)
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if Truth.of(folder).agent], ids=name)
 def test_a_life_with_its_record_is_said_as_its_source(folder: Path) -> None:
     score = judge(folder, WITH_WITNESSES).score
     check(score, WITNESSED.get(name(folder), Held()))
