@@ -38,8 +38,8 @@ class Mode(StrEnum):
 
 Evidence = Literal[
     "asked", "asked_by_another", "other_command", "own_command", "submitted", "dismissed", "passed_lines",
-    "prompted_again", "flooded", "shows_composer", "painted", "seen_at_attach", "alternate", "main", "answered",
-    "closing", "dialog_opened", "dialog_closed",
+    "prompted_again", "flooded", "shows_composer", "painted", "seen_at_attach", "unheard", "alternate", "main",
+    "answered", "closing", "dialog_opened", "dialog_closed",
 ]  # fmt: skip
 
 _READS_LINES: Final = frozenset({Mode.UNDECIDED, Mode.EDITING})
@@ -76,6 +76,9 @@ TRANSITIONS: Final = (
     Transition("painted", frozenset({Mode.LISTENING}), Mode.CONVERSING, "it moves its cursor about: it paints"),
     Transition(
         "seen_at_attach", _MAIN, Mode.CONVERSING, "a composer stands there that was asked for before the attach"
+    ),
+    Transition(
+        "unheard", frozenset({Mode.CONVERSING}), Mode.LISTENING, "it goes to the alternate screen before any message"
     ),
     Transition("alternate", _MAIN, Mode.FULL_SCREEN, "it took the alternate screen", in_front=True),
     Transition("main", frozenset({Mode.FULL_SCREEN, Mode.CONVERSING}), None, "it left the alternate screen"),

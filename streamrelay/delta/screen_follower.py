@@ -201,6 +201,9 @@ class ScreenFollower:
             if self._turns.is_open:
                 self.read(certain=True)
             self._forget_program()
+        if frame.alternate and not self._mode.is_alternate and not self.expects_answer:
+            # An agent may ask about servers or trust on the main screen, and converse on the alternate one.
+            self._mode.see("unheard")
         switched = self._mode.show(alternate=frame.alternate)
         if was_overlaid and switched:
             self.conversation.reset(frame, answering=self._turns.is_open)

@@ -60,6 +60,8 @@ def test_evidence_decides_each_mode_once() -> None:
         ("ask alternate withdraw main", Mode.PRINTING),
         ("alternate ask main", Mode.UNDECIDED),
         ("ask shows_composer painted alternate main", Mode.CONVERSING),
+        ("ask shows_composer painted unheard alternate", Mode.FULL_SCREEN),
+        ("ask shows_composer painted unheard alternate main", Mode.LISTENING),
     ],
 )
 def test_mode(evidence: str, mode: Mode) -> None:
@@ -70,6 +72,12 @@ def test_what_stands_in_front_of_a_conversation_is_not_followed() -> None:
     mode = machine("ask", "shows_composer", "painted", "alternate")
     assert mode.is_overlaid
     assert not mode.is_followed
+
+
+def test_the_alternate_screen_of_a_program_that_was_asked_nothing_is_followed() -> None:
+    mode = machine("ask", "shows_composer", "painted", "unheard", "alternate")
+    assert not mode.is_overlaid
+    assert mode.is_followed
 
 
 def test_another_command_than_the_line_editor_is_undecided() -> None:
@@ -91,8 +99,11 @@ def test_each_change_tells_its_reason() -> None:
     assert mode.reason == "it asked for bracketed paste"
 
 
-def talk(*, shell_first: bool) -> list[Event]:
-    """An agent whose dialog withdraws bracketed paste when it closes, started from a shell or by itself."""
+def talk(*, shell_first: bool, alternate: bool) -> list[Event]:
+    """An agent whose dialog withdraws bracketed paste when it closes, started from a shell or by itself.
+
+    On the `alternate` screen it converses some time after it has asked for bracketed paste again.
+    """
     stream = DeltaStream(TmuxScreen(30, 16))
     events: list[Event] = []
     now = 0.0
@@ -115,7 +126,11 @@ def talk(*, shell_first: bool) -> list[Event]:
         drawn = "\r\n".join([*rows, RULE, "> ", RULE])
         return ("\x1b[2J\x1b[H" + drawn + "\x1b[1A\x1b[3G").encode()
 
-    paint(ASK + screen("Agent 1.0"))
+    if alternate:
+        paint(ASK, rest=0.1)
+        paint(b"\x1b[?1049h" + screen("Agent 1.0"))
+    else:
+        paint(ASK + screen("Agent 1.0"))
     assert stream.needs_human is None
     events.extend(stream.apply(Pasted(now, "", "m1", "hello there")))
     paint(b"hello there")
@@ -125,9 +140,11 @@ def talk(*, shell_first: bool) -> list[Event]:
     return events
 
 
+@pytest.mark.parametrize("alternate", [False, True], ids=["main", "alternate"])
 @pytest.mark.parametrize("shell_first", [False, True])
-def test_an_agent_whose_dialog_withdraws_paste_is_heard(shell_first: bool) -> None:
-    said = [event for event in talk(shell_first=shell_first) if isinstance(event, Text) and event.origin == "program"]
+def test_an_agent_whose_dialog_withdraws_paste_is_heard(shell_first: bool, alternate: bool) -> None:
+    events = talk(shell_first=shell_first, alternate=alternate)
+    said = [event for event in events if isinstance(event, Text) and event.origin == "program"]
     assert [event.text for event in said] == ["Good morning."]
 
 
