@@ -234,6 +234,19 @@ def test_a_printed_line_of_five_megabytes_comes_whole() -> None:
     assert [len(line) for line in pane.said()] == [5_000_000, 5]
 
 
+@pytest.mark.parametrize("unit", ["0000123,", "=", "a  ", "> ", "[y", "password ", "tokens: 1 ", "12 ms · "])
+def test_a_line_of_a_megabyte_that_rests_on_the_way_comes_whole(unit: str) -> None:
+    """Minutes where something looks for a prompt from each of its characters on: the time limit of a test ends it."""
+    line = unit * (1_000_000 // len(unit))
+    pane = ScriptedPane()
+    for start in range(0, len(line), 1 << 18):
+        pane.prints(line[start : start + (1 << 18)], read_size=1 << 15)
+        pane.rests()
+    pane.prints("\r\nafter\r\n")
+    pane.ends()
+    assert "".join(pane.said()).replace(" ", "") == f"{line}after".replace(" ", "")
+
+
 @SCREENS
 def test_a_frame_costs_the_same_whatever_is_above_it(look: UiStyle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: rows painted into the document, and rows looked at when two snapshots are compared."""

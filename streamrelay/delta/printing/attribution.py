@@ -16,6 +16,11 @@ from streamrelay.delta.printing.echo import looks_like_prompt
 from streamrelay.delta.printing.prompts import Prompts, asks
 from streamrelay.delta.printing.provenance import Ledger, Piece
 
+MAX_ANSWERED = 8_192
+"""Characters of a question and its answer. A terminal takes at most 4,095 of a typed line (Linux n_tty.c): where it is
+much longer, the program writes it in several pieces.
+"""
+
 
 class Awaited(NamedTuple):
     """What the program waits for with the open line unfinished, as it rested."""
@@ -35,7 +40,7 @@ class _Answered(NamedTuple):
 
     def answer(self, line: str) -> str | None:
         """Return the answer in a passed line; None if the line is the program's."""
-        if not self.head or line != self.latest.rstrip():
+        if not self.head or len(line) > MAX_ANSWERED or line != self.latest.rstrip():
             return None
         answer = line.removeprefix(self.head.rstrip()).strip()
         return answer if not answer or any(character.isalnum() for character in answer) else None

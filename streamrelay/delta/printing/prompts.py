@@ -19,7 +19,9 @@ MAX_PROMPTS = 8
 _DIGITS = regex.compile(r"\d+")
 _SIGN = regex.compile(r"[^\w\s]+\Z")
 _SIGN_TO_TYPE_BEHIND = regex.compile(r"[>$#❯›»➜λ❱▶→] \Z")
-_SIGN_TO_ANSWER = regex.compile(r"\S.*(?:[]:?>)$#❯›»➜λ❱▶→] |[:?>])\Z|\A[$#>] \Z")
+_SIGN_TO_ANSWER = regex.compile(r"(?:[]:?>)$#❯›»➜λ❱▶→] |[:?>])\Z")
+_WHOLE_PROMPTS = frozenset({"$ ", "# ", "> "})
+"""What is a prompt although nothing stands before its sign."""
 _ONLY_SIGN = regex.compile(r"\s*[^\w\s]{1,8}\s+\Z")
 
 
@@ -134,7 +136,12 @@ def _pattern(text: str) -> str:
 
 def asks(head: str) -> bool:
     """Tell whether a line that rests, up to the cursor, may ask for an answer behind it."""
-    return _SIGN_TO_ANSWER.search(head) is not None
+    # A line may be of megabytes: the sign is looked for at its end alone.
+    sign = _SIGN_TO_ANSWER.search(head, max(0, len(head) - 2))
+    if sign is None:
+        return False
+    words = head[: sign.start()]
+    return head in _WHOLE_PROMPTS or (words != "" and not words.isspace())
 
 
 def ending_in(right_prompt: str) -> regex.Pattern[str]:
