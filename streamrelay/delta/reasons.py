@@ -13,9 +13,9 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer", "echo_at_once", "echo_torn",
     "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike", "echo_folded",
-    "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question", "greeting",
-    "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile", "unpainted", "cut_off",
-    "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner", "tip",
+    "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question", "key",
+    "greeting", "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile", "unpainted",
+    "cut_off", "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner", "tip",
     "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt", "said_already", "witnessed",
     "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
 ]  # fmt: skip
@@ -43,6 +43,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "line_editor": "a line editor held it when it closed, so a person submitted it",
     "behind_prompt": "it follows a prompt at which the program waited, so a person typed it",
     "behind_question": "it follows a question at which the program waited, so a person typed it",
+    "key": "the terminal's echo of a key that interrupts, suspends or quits, so a person typed it",
     "greeting": "the program showed it before its first message or when it left, so it answers no message",
     "first_screen": "its first screen: painted with a hidden cursor before the program asked for input",
     "begun_before": "the line had begun before streamrelay attached, so its author is unknown",

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from streamrelay.batch import Batch
 from streamrelay.delta.event_builder import SHOWN_FOR, EventBuilder
-from streamrelay.delta.frames import FrameCutter
+from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.inputs import (
     Began,
     Ended,
@@ -272,6 +272,8 @@ class DeltaStream:
     def _printed(self, data: bytes, now: float) -> Batch:
         """Take bytes the program printed."""
         self._builder.now = now
+        if not self.converses and (self._last_output is None or now - self._last_output >= SETTLE):
+            self._printing.goes_on(data)
         self._last_output = now
         if self.unseen_since is None:
             self.unseen_since = now

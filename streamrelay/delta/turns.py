@@ -87,7 +87,8 @@ class Turns:
         self._disagreements = 0
         self._exit_status: int | None = None
         self.worked: Worked = "unknown"
-        self._submitted_at = -HOOK_LAG
+        self.submitted_at = -HOOK_LAG
+        """When something was submitted last (stream time)."""
 
     @property
     def is_open(self) -> bool:
@@ -128,7 +129,7 @@ class Turns:
         self.turn += 1
         self._message_id = message_id
         self._forget_work()
-        self._submitted_at = now
+        self.submitted_at = now
         return ended
 
     def supersede(self) -> Ended:
@@ -185,7 +186,7 @@ class Turns:
     def stopped(self, now: float) -> None:
         """Take the word of the program's own stop hook."""
         self.vote("hook", "idle", now)
-        if self._open and now - self._submitted_at >= HOOK_LAG:
+        if self._open and now - self.submitted_at >= HOOK_LAG:
             self.worked = "stopped"
 
     def dismiss(self, witness: Witness) -> None:

@@ -1,8 +1,8 @@
 """Who wrote each passed line: what the ledger, the prompts and the watching's own beginning know together.
 
-In this order: what was published of the line already is left out; an injection's echo is the ledger's; what follows a
-prompt or a question at which the program rested was typed; the writer of a line that had begun
-before the watching did is unknown. All other lines are the program's.
+In this order: what was published of the line already is left out; the terminal's echo of a key was typed; an
+injection's echo is the ledger's; what follows a prompt or a question at which the program rested was typed; the writer
+of a line that had begun before the watching did is unknown. All other lines are the program's.
 
 A question needs not be known to be one (`Name? Bob`). The line rests at a sign to answer behind, and its line feed
 comes alone, behind another rest: a person types an answer and then Enter, while a program writes the end of a line
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from streamrelay.delta.printing.echo import looks_like_prompt
+from streamrelay.delta.printing.key_echo import KeyEcho
 from streamrelay.delta.printing.prompts import Prompts, asks
 from streamrelay.delta.printing.provenance import Ledger, Piece
 
@@ -52,6 +53,7 @@ class Attribution:
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.prompts = Prompts()
+        self.keys = KeyEcho()
         self._awaited: Awaited | None = None
         self._follows_typed = False
         """Whether the line above the open one was typed or sent."""
@@ -60,7 +62,7 @@ class Attribution:
 
     def __bool__(self) -> bool:
         """Whether the next line needs an explanation: otherwise it can only be the program's."""
-        return bool(self.ledger or self._awaited or self._published or self._answered)
+        return bool(self.ledger or self._awaited or self._published or self._answered or self.keys)
 
     @property
     def is_at_prompt(self) -> bool:
@@ -69,7 +71,7 @@ class Attribution:
 
     def concerns(self, lines: Sequence[str]) -> bool:
         """Tell whether any of the next lines needs an explanation."""
-        if self._awaited or self._published or self._answered:
+        if self._awaited or self._published or self._answered or self.keys:
             return True
         return bool(self.ledger) and self.ledger.may_concern(lines)
 
@@ -154,6 +156,14 @@ class Attribution:
         self._published += unfinished
         return unfinished.rstrip()
 
+    def unfinished(self, text: str) -> list[Piece]:
+        """Return the pieces of what stands left of a prompt: output without a line feed."""
+        echoed = self.keys.find(text)
+        self.keys.forget()
+        before = text if echoed is None else echoed.before
+        pieces = [Piece(before, "program", rule="unfinished")] if before.strip() else []
+        return pieces if echoed is None else [*pieces, *echoed.pieces("unfinished")]
+
     def explain(self, passed: str, *, has_composer: bool, may_tear: bool = True) -> list[Piece] | None:
         """Return the pieces of a passed line; None if nothing of it is left to say."""
         self.prompts.pass_line()
@@ -161,6 +171,19 @@ class Attribution:
         line = passed.removeprefix(published)
         if published and not line:
             return None
+        echoed = None if self.is_at_prompt else self.keys.find(line)
+        if echoed is None:
+            return self._explain(line, has_composer=has_composer, may_tear=may_tear)
+        self.keys.forget()
+        before = echoed.before
+        pieces = self._explain(before, has_composer=has_composer, may_tear=may_tear) if before.strip() else []
+        pieces += echoed.pieces()
+        self._awaited = self._answered = None
+        self._follows_typed = False
+        return pieces
+
+    def _explain(self, line: str, *, has_composer: bool, may_tear: bool) -> list[Piece]:
+        """Return the pieces of a line that is not published and has no key in it."""
         pieces = self.ledger.attribute(line, has_composer=has_composer, may_tear=may_tear)
         if self._awaited is not None:
             pieces = [self._behind(self._awaited, piece) for piece in pieces]

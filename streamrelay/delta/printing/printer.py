@@ -19,6 +19,7 @@ from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.pane_state import ComposerView
 from streamrelay.delta.printing.attribution import Attribution
+from streamrelay.delta.printing.key_echo import ENDS, MIN_REACTION, head_of_last_key
 from streamrelay.delta.printing.line_editor import LineEditor
 from streamrelay.delta.printing.line_rows import LineRow, logical
 from streamrelay.delta.printing.lines import Habit, LineTracker
@@ -92,6 +93,8 @@ class Printing:
         self._early_due: float | None = None
         self._torn_due: float | None = None
         """When rows are no longer held because the echo of a line may be torn (stream time)."""
+        self._interrupted: list[str] = []
+        """A line that ends in what may be the echo of a key, as long as it is not known what follows."""
         self._first_screen: list[str] = []
         """Lines painted with the cursor hidden before bracketed paste was asked for: a rest tells whose they are."""
 
@@ -172,7 +175,7 @@ class Printing:
     @property
     def is_past_all(self) -> bool:
         """Whether the cursor stands at the beginning of an empty line below everything, and nothing is held back."""
-        if self._switches or self._mode.asks_for_paste or self.editor.is_open:
+        if self._switches or self._mode.asks_for_paste or self.editor.is_open or self._interrupted:
             return False
         return self._lines.is_past_all
 
@@ -293,6 +296,26 @@ class Printing:
             habit = self._lines.habit
             self.say(self._unwrapped(self._lines.tick(now), habit), _RULES[habit])
 
+    def goes_on(self, data: bytes) -> None:
+        """Note that output begins again with `data` after a rest: it may begin with the echo of a key."""
+        if data.startswith(b"^") and self._may_be_key and not self.editor.is_open:
+            self.attribution.keys.note(self.open_head)
+
+    @property
+    def _may_be_key(self) -> bool:
+        """Whether a person may have pressed a key by now: not right behind an Enter."""
+        return self._builder.now - self._builder.turns.submitted_at >= MIN_REACTION
+
+    def _say_interrupted(self, *, at_prompt: bool) -> None:
+        """Say the line that may end in the echo of a key; it does if a prompt follows it."""
+        if self._interrupted:
+            [line], self._interrupted = self._interrupted, []
+            head = head_of_last_key(line)
+            if at_prompt and head is not None:
+                self.attribution.keys.note(self.attribution.unpublished(head))
+            self._say([line])
+            self.attribution.keys.forget()
+
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
         if self._wrapped:
@@ -321,7 +344,7 @@ class Printing:
         self.say(self.region.begin(self._builder.now, mark))
         unfinished = self.open_head.rstrip().removesuffix(end)
         if unfinished.strip() and not self.attribution.is_at_prompt:
-            self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
+            self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         self.attribution.publish_open_line(self._lines.open_head())
 
     def _prompt_again(self, first: str) -> None:
@@ -416,6 +439,7 @@ class Printing:
     def asked_for_input(self) -> bool:
         """A line editor begins: bracketed paste was asked for. Return whether it is seen to be a shell's."""
         self._release()
+        self._say_interrupted(at_prompt=True)
         self.end_greeting("unknown")
         self.say(self.editor.release())
         is_shell = self.region.phase in {"prompt", "input"}
@@ -441,13 +465,15 @@ class Printing:
             self._confirm_prompt()
             self.attribution.prompts.learn(self._prompt)
         elif self.region.phase != "output":
+            self._say_interrupted(at_prompt=True)
             return False
         if not hides and self.attribution.may_be_prompt(self.open_head):
             # What stands above is explained by what was awaited before.
             self._release()
+        self._say_interrupted(at_prompt=is_shell or self.may_be_at_prompt)
         unfinished = self.attribution.settle(self.open_head)
         if unfinished:
-            self._say_explained([Piece(unfinished, "program", rule="unfinished")], unfinished)
+            self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         return is_shell
 
     def settle_editor(self, *, moved: bool) -> None:
@@ -509,6 +535,8 @@ class Printing:
             if waiting and not (self._mode.asks_for_paste or self._greeting is not None):
                 self._builder.begin_turn()
             text = self.attribution.ledger.without_echo(self.open_text).rstrip()
+            if (echoed := self.attribution.keys.find(text)) is not None:
+                text = echoed.printed
             if not text and waiting and self._lines.habit != "paints":
                 text = waiting[-1].rstrip()
         if text not in self.attribution.prompts:
@@ -570,7 +598,26 @@ class Printing:
                 self._builder.say_line([Piece(line, origin, rule="greeting")], line)
 
     def say(self, lines: Sequence[str], rule: Rule = "passed") -> None:
-        """Say passed lines, each attributed to its writer; `rule` is what makes the program's lines final."""
+        """Say passed lines, each attributed to its writer; `rule` is what makes the program's lines final.
+
+        A last line that ends in what may be the echo of a key waits for what follows it.
+        """
+        if not lines:
+            return
+        lines, self._interrupted = [*self._interrupted, *lines] if self._interrupted else lines, []
+        if lines[-1].endswith(ENDS) and self._may_be_interrupted(lines[-1], rule):
+            lines, self._interrupted = lines[:-1], [*lines[-1:]]
+        self._say(lines, rule)
+        if self.is_plain:
+            self.attribution.keys.forget()
+
+    def _may_be_interrupted(self, line: str, rule: Rule) -> bool:
+        """Tell whether a line of a program that just prints may end in the echo of a key."""
+        if rule != "passed" or self.editor.is_open or self._greeting is not None or self._early is not None:
+            return False
+        return self._may_be_key and head_of_last_key(line) is not None and not self.attribution.keys
+
+    def _say(self, lines: Sequence[str], rule: Rule = "passed") -> None:
         if self._greeting is not None:
             self._greet(self._greeting, lines)
             return
