@@ -1,6 +1,7 @@
 """Everything a program painted, kept through scrolling, paging, wiping and resizing."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import pytest
 from hypothesis import given
@@ -231,6 +232,21 @@ def test_a_list_whose_indent_grows_with_its_numbers_was_not_painted_anew() -> No
     painted.shows([*(f" {row}" for row in numbers[:7]), "> "])
     painted.shows([*(f"  {row}" for row in numbers[4:11]), "> "])
     assert [row.strip() for row in painted.rows()] == [*numbers[:11], ">"]
+
+
+@pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize("header", [[], ["> ask"]])
+def test_rows_that_come_back_wrapped_anew_are_kept_once(header: list[str]) -> None:
+    """Codex wraps its whole answer once more when it is over, wider: rows that had left come back within others."""
+    painted = Painted(10, alternate=True)
+    lines = [" ".join(f"{word}{n}" for n in range(6)) for word in ("apple", "birch", "cedar", "maple")]
+    narrow, wide = ([row for line in lines for row in [*wrap(line, width), ""]] for width in (14, 28))
+    transcript = ["> ask", *narrow, "• end"]
+    for top in range(len(transcript) - 7 - len(header)):
+        height = 9 - len(header) if top else 9
+        painted.shows([*(header if top else []), *transcript[top : top + height], "> "])
+    painted.shows([*header, *[*wide, "• end"][len(header) - 9 :], "> "])
+    assert "".join(painted.rows()).replace(" ", "") == "".join(["> ask", *lines, "• end>"]).replace(" ", "")
 
 
 def test_what_stood_in_front_for_a_while_leaves_nothing() -> None:

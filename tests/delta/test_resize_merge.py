@@ -82,3 +82,18 @@ def test_borders_and_old_rows_are_nothing_in_common() -> None:
 def test_three_sizes_one_after_the_other() -> None:
     words = [f"line {n} of the text" for n in range(12)]
     assert text_of(sized(40, *words[:6]), sized(60, *words[3:9]), sized(90, *words[5:])) == words
+
+
+@pytest.mark.requirement("DEL-08")
+def test_rows_that_were_painted_for_a_wider_terminal_before_the_resize_was_known_are_not_cut_off() -> None:
+    whole = ("> go and tell me more", "", "one two three four five six seven", "eight nine ten", "")
+    cut_off = ("> go and tell me more", "", "one two three four fi", "eight nine ten", "")
+    more = ("eleven twelve thirteen", "fourteen fifteen sixteen")
+    assert text_of(sized(21, *cut_off, *more), sized(40, *whole, *more)) == [*whole, *more]
+
+
+def test_what_a_program_paints_above_the_known_text_takes_the_place_of_none_of_it() -> None:
+    header = "> go and tell me more"
+    known = sized(40, header, "", "one two three four five", "six seven eight nine", "ten eleven twelve thirteen")
+    shown = sized(40, header, "", "six seven eight nine", "ten eleven twelve thirteen", "", "more")
+    assert text_of(known, shown) == [*(row.text for row in known.rows), "", "more"]

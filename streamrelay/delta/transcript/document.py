@@ -28,7 +28,7 @@ from streamrelay.delta.layout.side_panel import stands_beside, transcript_edge
 from streamrelay.delta.layout.viewport import MessageIn, Viewport
 from streamrelay.delta.transcript.line_joining import right_edge, without_cut_off
 from streamrelay.delta.transcript.painted_over import PaintedOver
-from streamrelay.delta.transcript.resize_merge import Sized, rejoined
+from streamrelay.delta.transcript.resize_merge import Sized, above_rewrapped, rejoined
 from streamrelay.vt.engine import Engine, Frame, Rows
 
 MAX_OLD_ROWS = 500
@@ -326,15 +326,33 @@ class Document:
                 self._pinned = _unmoved(old[: self._pinned], new)
             return
         distance, top = scroll
+        if self._keep_above_rewrapped(before[self._pinned : top + distance], after[self._pinned : top]):
+            return
         if distance > 0:
             left = old[: top + distance] + _bare(row.text for row in self._above[-MAX_OLD_ROWS:] if top > self._pinned)
             header = _copied(new[:top], {*left})
             self._push(before[self._pinned : header + distance])
             self._pinned = header
         else:
-            known = self._seams[-1].position - self._dropped if self._seams else 0
-            self._above = self._above[: max(0, known, len(self._above) + distance)]
+            self._above = self._above[: max(self._known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance, len(self._above))
+
+    @property
+    def _known(self) -> int:
+        """How many rows above the screen were painted before the last resize, or 0: these stay."""
+        return self._seams[-1].position - self._dropped if self._seams else 0
+
+    def _keep_above_rewrapped(self, before: Sequence[PaintedRow], after: Sequence[PaintedRow]) -> bool:
+        """Keep what left the screen if its rows above a block that moved were wrapped anew; return whether they were.
+
+        A program that was resized in mid-answer may wrap what it had painted once more when the answer is over: rows
+        that had left come back as parts of other ones.
+        """
+        first = max(self._known, len(self._above) - 2 * len(self._screen))
+        above = above_rewrapped([*self._above[first:], *before], after)
+        if above is not None:
+            self._above = [*self._above[:first], *above]
+        return above is not None
 
     def _bare_transcript(self, snapshot: Sequence[PaintedRow], cursor: int) -> list[str]:
         """Return the rows of a snapshot above its composer without their indent; those of the last one are known."""
@@ -372,8 +390,7 @@ class Document:
         """
         if not self._above:
             return False
-        known = self._seams[-1].position - self._dropped if self._seams else 0
-        latest = _bare(row.text for row in self._above[max(known, len(self._above) - 2 * len(new)) :])
+        latest = _bare(row.text for row in self._above[max(self._known, len(self._above) - 2 * len(new)) :])
         top = next((row for row in new[self._pinned :] if says_something(row)), "")
         for y, row in enumerate(latest):
             if row == top and row and _share_still(latest[y:], new) > 1 - SAME_SNAPSHOT:

@@ -27,6 +27,10 @@ are found, and characters compared above those.
 """
 
 
+MAX_CUT_OFF = 2
+"""How many times as long as rows that were cut off the whole rows are at most."""
+
+
 class Sized(NamedTuple):
     """Rows of a screen of so many columns; below those that the terminal `left`, the program painted all of them."""
 
@@ -80,6 +84,8 @@ def meet(
         after = [*left, *painted]
         new = _Spelled(after)
         passage = _common_passage(known, new)
+    if passage is not None and not has_last:
+        passage = _above_cut_off(passage, known, new)
     if passage is None:
         missing = [PaintedRow("", skipped=True)] if known.text and new.text else []
         return [*before, *missing, *after]
@@ -91,6 +97,29 @@ def meet(
     y, last = new.row_at(stop), known.row_at(passage.at + passage.length - 1)
     rest = [after[y]._replace(text=_behind(after[y].text, stop - new.starts[y]))] if y < len(after) else []
     return [*before[: start + last + 1], *rest, *after[y + 1 :]]
+
+
+def above_rewrapped(known: Sequence[PaintedRow], shown: Sequence[PaintedRow]) -> list[PaintedRow] | None:
+    """Return the known rows above their end that is `shown` wrapped anew; None if the end is not, or in the same rows.
+
+    Of a row whose end is shown its beginning is returned.
+    """
+    new = _Spelled(shown)
+    if len(new.text) < MIN_PASSAGE:
+        return None
+    old = _Spelled(known)
+    place = len(old.text) - len(new.text)
+    if not old.text.endswith(new.text):
+        return None
+    shown_rows = [row for row in new.rows if row]
+    if [row for row in old.rows if row][-len(shown_rows) :] == shown_rows:
+        return None
+    y = old.row_at(place)
+    if place == old.starts[y]:
+        return list(known[:y])
+    row = known[y].text
+    shown_end = _behind(row, place - old.starts[y])
+    return [*known[:y], PaintedRow(row[: len(row) - len(shown_end)].rstrip())]
 
 
 class _Passage(NamedTuple):
@@ -111,6 +140,7 @@ class _Spelled:
         for row in self.rows:
             self.starts.append(at)
             at += len(row)
+        self.ends = [*self.starts[1:], at]
         self.text = "".join(self.rows)
         self.reverse = self.text[::-1]
         self.lines = {self.starts[y]: y for y, row in enumerate(self.rows) if row}
@@ -125,20 +155,45 @@ class _Spelled:
         return self.reverse[end : end + MAX_PASSAGE]
 
 
-def _common_passage(known: _Spelled, new: _Spelled, *, has_last: bool = False) -> _Passage | None:
+def _above_cut_off(passage: _Passage, known: _Spelled, new: _Spelled) -> _Passage:
+    """Return the highest passage in common from which on the known rows are those of the new painting, cut off.
+
+    What a program paints for a wider terminal before the resize is known here ends at the old edge.
+    """
+    while (above := _common_passage(known, new, below=passage)) is not None:
+        at, place = above.at + above.length, above.place + above.length
+        cut, whole = known.text[at : passage.at], new.text[place : passage.place]
+        rest = new.ends[new.row_at(place - 1)] - place
+        if len(whole) > MAX_CUT_OFF * len(cut) + rest or not _is_within(cut, whole):
+            break
+        passage = above
+    return passage
+
+
+def _is_within(cut: str, whole: str) -> bool:
+    """Tell whether a text is left if some of the characters of another one are left out."""
+    characters = iter(whole)
+    return all(character in characters for character in cut)
+
+
+def _common_passage(
+    known: _Spelled, new: _Spelled, *, has_last: bool = False, below: _Passage | None = None
+) -> _Passage | None:
+    """Return the longest passage in common, above that `below` it; it ends with the last line if that `has_last`."""
     best: _Passage | None = None
-    held = [y for y, row in enumerate(known.rows) if row][-MAX_LINES:]
+    end, stop = (len(known.text), len(new.text)) if below is None else (below.at, below.place)
+    held = [y for y, row in enumerate(known.rows) if row and known.starts[y] + len(row) <= end][-MAX_LINES:]
     places = 0
     for y in reversed(held[-1:] if has_last else held):
         row = known.text[-MIN_PASSAGE:] if has_last else known.rows[y][-MIN_PASSAGE:]
         at = known.starts[y] + len(known.rows[y]) - len(row)
-        place = new.text.find(row)
+        place = new.text.find(row, 0, stop)
         while place >= 0 and places < MAX_PLACES:
             places += 1
             above = in_common(known.above(at), new.above(place))
             if best is None or (above + len(row), place) > (best.length, best.place):
                 best = _Passage(at - above, place - above, above + len(row))
-            place = new.text.find(row, place + 1)
+            place = new.text.find(row, place + 1, stop)
     return best if best is not None and best.length >= min(MIN_PASSAGE, len(known.text)) else None
 
 
