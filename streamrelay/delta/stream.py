@@ -598,6 +598,8 @@ class DeltaStream:
             self._printing.relay_editor()
             self._printing.settle(hides=self._cutter.hidden)
             return
+        if self._printing.shows_typed and not self._ledger:
+            self._turns.see_typed()
         passed = self._editor.has_passed(paints=self._cutter.moved)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_behind_prompt):
             held = self._editor.release()

@@ -3,8 +3,9 @@
 * A turn begins with the program's first output after something was submitted to it.
 * A witness that has said *busy* since then is believed: while it says so, no silence ends the turn; when it says
   *idle* and the screen has rested for `SIGNAL_REST` (`screen_rest` if only the screen itself has told), the turn has
-  ended, and that is certain. Output that was missed may have contained that *busy*: if the witness says *idle* and the
-  screen shows the answer, it counts as said.
+  ended, and that is certain. If the program shows at its prompt what was typed ahead, no rest is waited for. Output
+  that was missed may have contained that *busy*: if the witness says *idle* and the screen shows the answer, it counts
+  as said.
 * The program's own stop hook says both: that it was at work, and that it is over. Where it comes within `HOOK_LAG` of
   a message it can be the word on the turn before, and then it is a vote like any other.
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
@@ -78,7 +79,7 @@ class Turns:
         self._message_id: str | None = None
         self._last_output: float | None = None
         self._quiet = QUIET
-        self._held = False
+        self._held = self._reads = False
         self._witnesses: dict[Witness, Vote] = {}
         self.is_busy = False
         """Whether a witness says that the program is at work."""
@@ -147,6 +148,7 @@ class Turns:
             self._disagreements += 1
         if says == "busy":
             self.worked = "said"
+            self._reads = False
 
     def miss(self) -> None:
         """Note that output was missed, in which a witness may have said *busy*."""
@@ -239,6 +241,7 @@ class Turns:
         if not self._has_worked or self._doubted is not None:
             return self._last_output + self._quiet
         rest = self.screen_rest if self._witnesses.keys() == {"furniture"} else SIGNAL_REST
+        rest = 0.0 if self._reads else rest
         return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + rest
 
     @property
@@ -259,6 +262,10 @@ class Turns:
     def be_patient(self, seconds: float) -> None:
         """Let the turn end by quiet no sooner than that: the program is known to rewrite what it has let stand."""
         self._quiet = max(self._quiet, seconds)
+
+    def see_typed(self) -> None:
+        """Note that the program shows, where it reads, what was typed for the turn to come."""
+        self._reads = self._open and self.is_certain
 
     def hold(self) -> None:
         """Let the turn end no sooner than the program has printed something more: it waits for a person."""
@@ -292,7 +299,7 @@ class Turns:
         return self._ended(self.turn, "closed", certain=True)
 
     def _ended(self, turn: int, reason: TurnEnd, *, certain: bool, quiet: Vote | None = None) -> Ended:
-        self._over = turn
+        self._over, self._reads = turn, False
         votes = (*self._witnesses.values(), *(() if quiet is None else (quiet,)))
         disagreements, self._disagreements = self._disagreements, 0
         status, self._exit_status = self._exit_status, None

@@ -87,6 +87,24 @@ def test_what_a_pushed_repaint_leaves_above_itself_is_not_said(
 
 
 @pytest.mark.requirement("DEL-01", "DEL-08")
+def test_a_copy_of_what_the_display_leaves_out_for_a_while_is_not_said(display: LiveDisplay) -> None:
+    """aider shows the second part alone before it shows the first one above it again."""
+    first, *others = ANSWER.split("\n")
+    display.streams(first[:120])
+    display.pane.prints("and then go on with the next part, too")
+    display.pane.rests(0.05)
+    display.refreshes()
+    display._rows = [others[0][:20]]
+    display.refreshes()
+    display.pane.prints("\r\n")
+    display.pane.rests(0.05)
+    display.refreshes()
+    display.streams(ANSWER, len(first) + 40)
+    display.ends(ANSWER)
+    assert display.said == ANSWER.split("\n")
+
+
+@pytest.mark.requirement("DEL-01", "DEL-08")
 def test_final_rows_that_stay_in_the_region_for_a_moment_are_said(display: LiveDisplay) -> None:
     rows = ["", "1 a hint is only a hint, and no state", "2 a line such as this is no prompt", "", "Go on?"]
     display.pane.prints("Worked for a while on this:\r\n")

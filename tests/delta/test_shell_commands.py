@@ -51,6 +51,25 @@ def test_a_command_that_pauses_is_waited_for() -> None:
     assert ends(pane) == ["composer"]
 
 
+@pytest.mark.requirement("DEL-04a")
+@pytest.mark.parametrize(("typed", "reasons"), [("ls -l", ["composer"]), ("", [])])
+def test_a_prompt_that_shows_what_was_typed_ahead_ends_the_turn_at_once(typed: str, reasons: list[str]) -> None:
+    pane = runs()
+    pane.prints(f"compiled\r\n{ASKS}$ ")
+    pane.rests()
+    pane.prints(f"./a.out\r\n{WITHDRAWS}")
+    pane.rests(0.5)
+    pane.prints(f"ready\r\n{ASKS}$ ")
+    pane.rests(0.03)
+    pane.prints(typed)
+    pane.rests(0.015)
+    assert ends(pane) == ["composer", *reasons]
+    pane.prints(f"\r\n{WITHDRAWS}one file\r\n{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["compiled", "ready", "one file"]
+    assert pane.said("typed") == ["./a.out", *filter(None, [typed])]
+
+
 @pytest.mark.requirement("DEL-04b")
 def test_a_command_that_asks_something_on_its_line_has_answered() -> None:
     pane = runs()

@@ -31,6 +31,24 @@ def test_without_a_witness_silence_ends_a_turn_and_is_not_certain() -> None:
     assert turns.deadline() is None
 
 
+@pytest.mark.requirement("DEL-04a")
+def test_what_was_typed_ahead_ends_a_turn_that_is_over_without_a_rest() -> None:
+    turns = answering(Turns())
+    turns.vote("composer", "busy", 1.0)
+    turns.see_typed()
+    assert turns.deadline() is None
+    turns.vote("composer", "idle", 2.0)
+    assert turns.deadline() == 2.0 + SIGNAL_REST
+    turns.output(2.05)
+    turns.see_typed()
+    assert turns.deadline() == 2.05
+    ended = turns.advance(2.06)
+    assert ended is not None
+    assert (ended.reason, ended.certain) == ("composer", True)
+    answering(turns, 3.0).vote("composer", "idle", 3.0)
+    assert turns.deadline() == 3.0 + QUIET
+
+
 @pytest.mark.requirement("DEL-04b")
 def test_what_comes_later_without_a_message_opens_a_continuation_of_the_same_number() -> None:
     turns = answering(Turns())

@@ -36,11 +36,7 @@ ATTACHED = Held(lag=1.1)
 ASKED = Held(lag=1.8)
 # It paints the end of an answer long after its model has ended.
 SLOW = Held(lag=1.5)
-AIDER = {
-    # It leaves a copy of a row of its answer on the screen when it is asked meanwhile.
-    "aider/queued": Held(noise=12, dup=8, early=1),
-}
-BOTH = AIDER | {
+BOTH = {
     "claude/long400": Held(lag=0.7),
     "claude/edit": ASKED,
     "claude/mcp": ASKED,

@@ -139,6 +139,12 @@ class Printing:
         """Whether the open line begins with a known prompt, or ends in one at the cursor."""
         return self.is_at_prompt or self.attribution.prompts.behind(self.open_head) is not None
 
+    @property
+    def shows_typed(self) -> bool:
+        """Whether a line editor that is known shows a text behind its prompt."""
+        typed = self.attribution.prompts.behind(self.open_head) if self._mode.is_line_editor_known else None
+        return bool(typed and typed.strip())
+
     def reads_again(self, message_id: str) -> bool:
         """Tell whether the program rests where the next line is typed, below the echo of this message.
 

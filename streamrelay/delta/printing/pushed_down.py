@@ -14,6 +14,7 @@ For a moment that looks the same. So a copy counts only as long as its words sta
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from streamrelay.delta.transcript.echoes import spelling
@@ -28,17 +29,21 @@ class Copy(NamedTuple):
     spelled: str
 
     def is_above(self, below: Sequence[str]) -> bool:
-        """Tell whether the rows below begin with the same words, as far as they are painted.
+        """Tell whether the rows below begin with the same words, as far as they are painted, or hold all of them.
 
-        The first of those rows may stand there twice, as final rows and still in the region.
+        The first of those rows may stand there twice, as final rows and still in the region. A copy that was left
+        later, or a text that was taken out of the region for a while, may stand in between.
         """
+        rows = [spelling(row) for row in below]
         for final in range(len(self.rows) + 1):
-            painted = spelling("".join(below[final:]))
+            painted = "".join(rows[final:])
             if painted.startswith(self.spelled) or self.spelled.startswith(painted):
                 return True
-            if not self.spelled.startswith(spelling("".join(below[: final + 1]))):
-                return False
-        return False
+            if not self.spelled.startswith("".join(rows[: final + 1])):
+                break
+        painted = "".join(rows)
+        starts = accumulate(map(len, rows), initial=0)
+        return len(self.spelled) >= MIN_PASSAGE and any(painted.startswith(self.spelled, start) for start in starts)
 
 
 class Region(NamedTuple):
@@ -54,7 +59,9 @@ class Region(NamedTuple):
         If the later region goes on with what stands in its place instead, the rows above it are final output.
         """
         pushed, painted_rows = later.top - self.top, later.rows
-        if pushed <= 0 or len(self.rows) > len(later.rows):
+        # The echo of Enter leaves the cursor in an empty row below what was painted.
+        painted_until = max((y for y, row in enumerate(self.rows, 1) if row.strip()), default=0)
+        if pushed <= 0 or painted_until > len(later.rows):
             return None
         while pushed < len(self.rows) and painted_rows and painted_rows[0] == self.rows[pushed]:
             # An echo behind the last cell of a row changes how it ends, not what it reads.
