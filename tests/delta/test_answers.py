@@ -153,6 +153,11 @@ def test_such_a_quote_in_output_that_answers_no_known_message_is_the_programs(qu
             ["┌────────", "all of it is said", "", "and more"],
             id="corner that begins no box",
         ),
+        pytest.param(
+            ["> hello", "", "See https://a.example/?b=1 (https:/", "/a.example/?b=1).", "", "https://a.example (ok)"],
+            ["See https://a.example/?b=1.", "", "https://a.example (ok)"],
+            id="address that is the text of its link",
+        ),
     ],
 )  # fmt: skip
 def test_an_answer_keeps_what_it_shows(rows: list[str], text: list[str]) -> None:

@@ -269,6 +269,19 @@ def test_rows_that_left_while_one_below_was_being_written_come_back() -> None:
     assert painted.rows() == [*(f"one {n}" for n in "abcde"), *whole]
 
 
+@pytest.mark.requirement("DEL-01")
+def test_rows_that_come_back_from_above_rows_that_were_skipped_are_kept_once() -> None:
+    """OpenCode turns a page within a line, and shows the whole of that line when it has parsed it."""
+    painted = Painted(8, alternate=True)
+    painted.shows([*(f"one {n}" for n in "abcd"), "A heading", "", "See https:", "> "])
+    page = ["example.org/a/long/addr)", *(f"two {n}" for n in "abcdef")]
+    painted.shows([*page, "> "])
+    assert "<skipped>" in painted.rows()
+    whole = ["A heading", "", "See https://example.org/a/long"]
+    painted.shows([*whole, *page[1:5], "> "])
+    assert painted.rows() == [*(f"one {n}" for n in "abcd"), *whole, *page[1:5], ">"]
+
+
 @pytest.mark.parametrize("answers", [False, True])
 def test_what_vanishes_between_turns_is_no_part_of_an_answer(answers: bool) -> None:
     painted = Painted(8, alternate=True)

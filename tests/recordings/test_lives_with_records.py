@@ -59,8 +59,7 @@ BOTH = {
     "opencode/compact": SLOW,
     "opencode/drafts": SLOW,
     "opencode/interrupt": SLOW,
-    # It shows an address twice while it still parses the line.
-    "opencode/long400": Held(recall=0.996, noise=20, dup=12, lag=0.7),
+    "opencode/long400": Held(recall=0.996, lag=0.7),
     # A refused command stands in its transcript like text; only its style differs.
     "opencode/permission": Held(noise=10, lag=2.0),
     "opencode/pickers": SLOW,

@@ -6,6 +6,8 @@ head, a box around it, a bar left of where the text begins, or an outcome (✔) 
 A notice that the answer was broken off has a mark of its own (■, ℹ), or stands under a corner. The rows above that
 corner are the answer so far, unless they read like a tool call: `Bash(make)`.
 A table becomes one line of cells for each row; the lines drawn between the cells are left out.
+A link is shown as `text (address)`; where its text is the address, as it can be until the program has parsed the line,
+that is said once.
 """
 
 import itertools
@@ -41,6 +43,7 @@ _COLUMN = regex.compile(r"[│┃║╎╏┆┇┊┋|]")
 _RULES = regex.compile(rf"\s*[{LINES}]{{2,}}(?:\s+[{LINES}]{{2,}})+\s*")
 _GAP = regex.compile(r"\s{2,}")
 _NUMBERED = regex.compile(r"(?P<number>\s*(?P<value>\d+)) (?P<text>.*)")
+_LINK = regex.compile(r"(?<!\S)(?P<text>\w+://\S+) \((?P<address>[^()]+)\)")
 MIN_NUMBERED_ROWS, LAST_OF_ONE_DIGIT = 2, 9
 
 
@@ -73,7 +76,13 @@ def _read(rows: list[PaintedRow], width: int, profile: Profile) -> Block:
     if matches(profile.activity, rows[0].text):
         return _tool_call(rows, "activity_of_profile")
     plain = _without_line_numbers(list(_cells(_without_bullet(rows))))
-    return Block("text", _trimmed(_dedented(logical_lines(plain, width))), "answer", rows)
+    lines = [_LINK.sub(_text_of_link, line) for line in logical_lines(plain, width)]
+    return Block("text", _trimmed(_dedented(lines)), "answer", rows)
+
+
+def _text_of_link(link: regex.Match[str]) -> str:
+    """Return the text of a link, and its address too where that is another one; it may be wrapped anywhere."""
+    return link["text"] if link["text"] == "".join(link["address"].split()) else link[0]
 
 
 def bullet_before(text: str) -> str:

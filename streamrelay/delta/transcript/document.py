@@ -333,7 +333,8 @@ class Document:
             header = _copied(new[:top], {*left})
             self._push(before[self._pinned : header + distance])
             self._pinned = header
-        else:
+        elif not (any(row.skipped for row in self._above[distance:]) and self._came_back(new)):
+            # Where rows were skipped, only their text tells which ones came back.
             self._above = self._above[: max(self._known, len(self._above) + distance)]
             self._pinned = min(self._pinned, top + distance, len(self._above))
 
