@@ -119,3 +119,19 @@ def test_an_attach_in_mid_answer_on_the_main_screen_hears_a_program_that_paints(
     pane.ends()
     assert pane.said() == ["a word, a word, a word, a word,"]
     assert [event.reason for event in pane.events if isinstance(event, Gap)] == ["joined"]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_a_picture_at_which_a_rest_cut_the_greeting_is_no_message() -> None:
+    """Codex starts its servers before it takes a message, and paints a picture of braille above its composer."""
+    pane = ScriptedPane(40, 10)
+    pane.begins(Snapshot(40, 10, (b"",) * 10, (False,) * 10, Cursor(0, 0)))
+    pane.prints("\x1b[?1049h\x1b[?2004h\x1b]2;\u280b work\x07\x1b[2;1HWelcome!\x1b[4;1H   \u28ff\u28ff\u28e4")
+    pane.rests(0.02)
+    pane.prints("\u28c0\u28c0\x1b[7;1H> Ask anything\x1b[9;1H  model: small\x1b[7;3H")
+    pane.rests(0.1)
+    pane.prints("\x1b[2;10HAll is loaded.\x1b[7;3H\x1b]2;\u280b work\x07")
+    pane.rests(0.1)
+    pane.prints("\x1b]2;work\x07")
+    pane.rests(0.5)
+    assert pane.texts() == []

@@ -76,8 +76,6 @@ ALONE = BOTH | {
     "claude197/late_mid": ATTACHED,
     "claude_fullscreen/late_mid": ATTACHED,
     "codex_inline/late_mid": ATTACHED,
-    # It is at work before the first message, because it starts its servers: its greeting is taken for an answer.
-    "codex/mcp": Held(noise=6, lag=1.8),
     "codex/resizes": Held(lines=0.76),
     "gemini_alternate/late_mid": ATTACHED,
     "opencode/late_mid": ATTACHED,

@@ -15,6 +15,7 @@ from streamrelay.delta.layout.composer import ComposerReader
 from streamrelay.delta.layout.dialog_screen import is_typed_at
 from streamrelay.delta.layout.glyphs import is_border, without_marks
 from streamrelay.delta.layout.rows import PaintedRow, cells_of
+from streamrelay.delta.layout.scrolling import says_something
 from streamrelay.delta.messages import (
     MAX_MESSAGES,
     OutstandingMessage,
@@ -216,9 +217,14 @@ class Conversation:
         return changed
 
     def _read_draft(self, column: int) -> str:
-        """Return what is typed into the composer, with the cursor in `column`."""
+        """Return what is typed into the composer, with the cursor in `column`.
+
+        Where no composer is known yet, a picture is none: a row without letters and digits.
+        """
         composer = self._composer
         draft = composer.draft
+        if not (self._reader.empty.mark or says_something(draft)):
+            return ""
         if composer.knows_placeholder or draft in {"", self._draft} or composer.view(self._engine, column).typed:
             return draft
         composer.learn_empty()
