@@ -231,7 +231,9 @@ class ScreenFollower:
     def _in_dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> bool:
         """See whether a dialog stands on the screen."""
         is_there = self._dialog(rows, cursor) is not None
-        self._mode.see("dialog_opened" if is_there else "dialog_closed")
+        switched = self._mode.see("dialog_opened" if is_there else "dialog_closed")
+        if is_there or switched:
+            self.witness.reopen()
         return is_there
 
     def _dialog(self, rows: Sequence[str], cursor: tuple[int, int]) -> Dialog | None:

@@ -1,7 +1,8 @@
 """The agent's own record, read for one live pane when its stream waits for it, and when the pane ends in mid-answer.
 
 The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
-over. The first answer is also looked for while it is under way: once its process has ended, no record can be found.
+over. The first answer is also looked for while it is under way: once its process has ended, no record can be found. An
+end that a record tells then is kept until a turn waits: the call of a tool may be written when the tool has run.
 Files are read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no
 file.
 """
@@ -14,7 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from streamrelay.agents.profile import AgentProfile
 from streamrelay.agents.witnesses import AgentRecord, Reading, record_of
-from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPolicy, WitnessReported
+from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPassage, WitnessPolicy, WitnessReported
 from streamrelay.threads import in_thread
 
 READ_EVERY: Final = 0.05
@@ -71,6 +72,8 @@ class WitnessWatch:
         """Seconds until it is looked for in mid-answer; for ever where the agent keeps none."""
         self._answers_since: float | None = None
         """When the answer that is under way was seen first (monotonic time)."""
+        self._kept: tuple[WitnessPassage, ...] = ()
+        """The end of an answer that was under way on the screen: none, if the record goes on with the agent."""
 
     def look(self, stream: Watched, pid: int) -> None:
         """See whether another program is there, or a turn waits; cheap where neither is so."""
@@ -78,7 +81,7 @@ class WitnessWatch:
             return
         if self._key != (stream.profile, pid):
             self._key = (stream.profile, pid)
-            self._is_found, self._find_after = False, FIND_AFTER
+            self._is_found, self._find_after, self._kept = False, FIND_AFTER, ()
             profile = self._source.profile(stream.profile)
             was_open, self._record = self._agent is not None, None
             self._agent = profile if profile is not None and profile.witness is not None and pid else None
@@ -121,8 +124,9 @@ class WitnessWatch:
             async with asyncio.timeout(seconds):
                 while True:
                     reading = await in_thread(record.read, name="witness")
-                    if reading.passages:
-                        self._report(self._key[0], reading)
+                    kept, self._kept = self._kept, ()
+                    if kept or reading.passages:
+                        self._report(self._key[0], reading._replace(passages=kept + reading.passages))
                     if reading.reason or (reading.passages and reading.passages[-1].speaker == "end"):
                         return
                     await asyncio.sleep(READ_EVERY)
@@ -178,7 +182,9 @@ class WitnessWatch:
             if reading.reason == "keeps_none":
                 self._find_after = math.inf
             if reading.passages:
-                self._report(self._key[0], reading)
+                has_end = reading.passages[-1].speaker == "end"
+                self._kept = reading.passages[-1:] if has_end else ()
+                self._report(self._key[0], reading._replace(passages=reading.passages[: -1 if has_end else None]))
         except TimeoutError:
             self._key = ("", 0)
         finally:
@@ -195,6 +201,7 @@ class WitnessWatch:
             while stream.awaits_witness:
                 async with asyncio.timeout(MAX_READING):
                     reading = await in_thread(record.read, name="witness")
+                reading, self._kept = reading._replace(passages=self._kept + reading.passages), ()
                 self._is_found = self._is_found or not reading.reason
                 if reading.passages or told is None or reading.reason != told.reason:
                     self._report(agent, reading)

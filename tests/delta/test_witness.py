@@ -243,6 +243,14 @@ def test_an_answer_in_parts_around_tools_keeps_its_order() -> None:
     assert kinds == [("text", ["I **look**."]), ("activity", ["Bash(ls)"]), ("text", ["It *works*."])]
 
 
+def test_an_end_that_was_reported_before_a_question_is_none() -> None:
+    heard = witness_of(report("First I run *it*."))
+    heard.reopen()
+    assert lines(compared(heard, answer(["First I run it.", "", "It is done."]))) == [
+        "First I run *it*.", "It is done.",
+    ]  # fmt: skip
+
+
 def test_two_answers_read_at_once_each_have_their_record() -> None:
     heard = witness_of(report("*One* it is indeed."), report("*Two* it is indeed.", message="and the other one?"))
     screen = answer(["One it is indeed."])
@@ -560,6 +568,24 @@ def test_the_wait_for_a_record_is_bounded(passages: list[WitnessPassage], bound:
     assert bound - 0.1 <= talk.pane.now - began <= bound + 0.1
     assert talk.pane.said() == said
     assert len(events(talk, TurnEnded)) == 1
+
+
+def test_what_is_answered_behind_a_question_waits_for_a_record_that_had_ended_before() -> None:
+    """Gemini CLI 0.61.0 writes the call of a tool when it has run; the record was read while its question stood."""
+    talk = Talk(SILENT[0])
+    open_witness(talk)
+    talk.sends("do it please")
+    first = (WitnessPassage("person", "do it please"), WitnessPassage("agent", "I run *it*."), WitnessPassage("end"))
+    question = talk.program.asks("Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel")
+    talk.paints(talk.program.says("I run it."), question, rest=1.0)
+    assert talk.pane.stream.needs_human is not None
+    hears(talk, *first)
+    talk.paints(talk.program.asks(), talk.program.says("\n\nIt is done."), talk.program.rests(), rest=0.1)
+    while not talk.pane.stream.awaits_witness and not events(talk, TurnEnded):
+        talk.pane.rests(0.1)
+    hears(talk, WitnessPassage("agent"), WitnessPassage("agent", "It is *done*."), WitnessPassage("end"))
+    talk.pane.rests(5.0)
+    assert [line for line in talk.pane.said() if line] == ["I run *it*.", "It is *done*."]
 
 
 def test_a_hook_alone_makes_nobody_wait() -> None:

@@ -152,6 +152,27 @@ async def test_the_record_of_a_first_answer_is_found_while_it_is_under_way(monke
     watching.close()
 
 
+@pytest.mark.parametrize("more", [(), (ANSWER, END)], ids=["it was the end", "it goes on behind a tool"])
+async def test_an_end_that_is_found_in_mid_answer_is_told_when_a_turn_waits(
+    monkeypatch: pytest.MonkeyPatch, more: tuple[WitnessPassage, ...]
+) -> None:
+    """Gemini CLI 0.61.0 writes what it said before a tool, and that it called one when the tool has run."""
+    monkeypatch.setattr(witness, "record_of", lambda *_: Record([Reading((ANSWER, END)), Reading(more)]))
+    monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
+    stream = Stream("gemini", answers=True)
+    watching = watch(stream)
+
+    def looked(count: int) -> bool:
+        watching.look(stream, 101)
+        return len(reports(stream)) == count
+
+    await wait_until_async(lambda: looked(1))
+    stream.answers, stream.waits = False, 1
+    await wait_until_async(lambda: looked(2))
+    assert reports(stream) == [(ANSWER,), (END, *more)]
+    watching.close()
+
+
 @pytest.mark.parametrize(("reason", "least", "most"), [("no_record", 2, 4), ("keeps_none", 1, 1)])
 async def test_a_record_that_is_not_there_is_looked_for_ever_later(
     monkeypatch: pytest.MonkeyPatch, reason: Reason, least: int, most: int

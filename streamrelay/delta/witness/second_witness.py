@@ -142,6 +142,14 @@ class SecondWitness:
                 self._turns[-1].at = max(self._turns[-1].at, passage.at)
         del self._turns[:-MAX_TURNS]
 
+    def reopen(self) -> None:
+        """Note that the program asks something, so its answer goes on: an end that was reported before is none.
+
+        A record may have the call of a tool only when the tool has run, and looks ended until then.
+        """
+        if self._turns:
+            self._turns[-1].ended = False
+
     def hear_hook(self, answer: str) -> None:
         """Take what the stop hook says was answered last."""
         self._hook = answer.strip("\n")
