@@ -579,6 +579,21 @@ def test_an_answer_that_a_crash_broke_off_keeps_no_later_one_waiting(tmp_path: P
     assert said(record.read()) == [("person", "next"), ("agent", "answer")]
 
 
+def test_a_command_that_a_person_gave_the_shell_keeps_no_later_message_waiting(tmp_path: Path) -> None:
+    """OpenCode 1.18.33 writes it as a person's message, with nothing in it but a text of its own."""
+    path = opencode_session(tmp_path)
+    record = database.AgentDatabase(lambda: [process(tmp_path, files=[path])], since=1_005.0)
+    opencode_message(path, "f", 1_030_000, None, "The following tool was executed by the user")
+    with sqlite3.connect(path) as opened:
+        opened.execute("UPDATE part SET data = json_set(data, '$.synthetic', json('true')) WHERE id = 'pf'")
+    opened.close()
+    opencode_message(path, "g", 1_031_000, 1_032_000, "", finish="stop")
+    assert [text for _, text in said(record.read()) if text] == []
+    opencode_message(path, "h", 1_040_000, None, "next")
+    opencode_message(path, "i", 1_041_000, 1_050_000, "answer", finish="stop")
+    assert [text for _, text in said(record.read()) if text] == ["next", "answer"]
+
+
 @pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + b"\xff" * 4096])
 def test_a_file_that_is_no_database_is_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "opencode.db"

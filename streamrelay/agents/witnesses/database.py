@@ -107,7 +107,10 @@ class AgentDatabase:
                 continue
             texts = [part["text"] for part in self._parts(database, number)]
             if not is_answer and not texts:
-                break
+                if at > last:
+                    break
+                # A command for its shell, which OpenCode stores as a message with a text of its own.
+                continue
             self._read[number] = None
             self._since = max(self._since, created - 1)
             said_at = max(created, _completed(message) or 0) / 1000
