@@ -64,6 +64,8 @@ class Agent:
     resumes: bool = False
     greets: bool = False
     """Whether it prints lines before its first prompt, as any command does: it is recorded from there on."""
+    trusts: tuple[str, ...] = ("Enter",)
+    """The keys that say that the folder is trusted."""
     server: tuple[str, ...] = ()
     """The keys that allow a new server, where it asks about that when it starts."""
     writes: bool = True
@@ -197,17 +199,17 @@ _TRUST = r"[Dd]o you trust|trust (?:the files|this folder)"
 _CLAUDE_PACKAGE = "node_modules/@anthropic-ai/claude-code"
 
 
-def _of_claude(package: str, tui: str, *server: str) -> Agent:
+def _of_claude(package: str, tui: str, *server: str, trusts: tuple[str, ...] = ("Enter",)) -> Agent:
     return Agent(
         _claude(package, tui), f"{package}/{_CLAUDE_PACKAGE}", r"(?m)^\s*❯", _TRUST, _ASKS,
         pickers=("/model", "/theme", "/config"), nested=("/config",), switch=("/tui fullscreen", "/tui default"),
-        resumes=True, server=server,
+        resumes=True, trusts=trusts, server=server,
     )  # fmt: skip
 
 
 def _of_codex(*more: str) -> Agent:
     return Agent(
-        _codex(*more), "codex/node_modules/@openai/codex", r"(?m)^\s*› ", _TRUST, _ASKS,
+        _codex(*more), "codex/node_modules/@openai/codex", r"(?m)^\s*› ", permission=_ASKS,
         pickers=("/model",), clear="/new", escapes=2, resumes=True, writes=False,
     )  # fmt: skip
 
@@ -221,8 +223,8 @@ def _of_gemini(*, alternate: bool) -> Agent:
 
 
 AGENTS: Mapping[str, Agent] = MappingProxyType({
-    "claude": _of_claude("claude-new", "default", "Up", "Up", "Enter"),
-    "claude_fullscreen": _of_claude("claude-new", "fullscreen", "Up", "Up", "Enter"),
+    "claude": _of_claude("claude-new", "default", "Up", "Up", "Enter", trusts=("Down", "Enter")),
+    "claude_fullscreen": _of_claude("claude-new", "fullscreen", "Up", "Up", "Enter", trusts=("Down", "Enter")),
     "claude197": _of_claude("claude-code", "default", "Enter"),
     "claude197_fullscreen": _of_claude("claude-code", "fullscreen", "Enter"),
     "codex": _of_codex(),

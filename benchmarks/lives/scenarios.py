@@ -119,7 +119,7 @@ async def _modes(life: Life) -> None:
 
 
 async def _trust(life: Life) -> None:
-    await life.dialog("trust", life.agent.trust, "Enter", seconds=60.0)
+    await life.dialog("trust", life.agent.trust, *life.agent.trusts, seconds=60.0)
     await life.shows(life.agent.ready)
     await _pause(life, life.agent.boots + 1.0)
     await _asks(life, "trusted", "n8")

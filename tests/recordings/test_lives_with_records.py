@@ -60,6 +60,8 @@ BOTH = {
     "opencode/drafts": SLOW,
     "opencode/interrupt": SLOW,
     "opencode/long400": Held(recall=0.996, lag=0.7),
+    "opencode/mcp": ASKED,
+    "opencode/modes": SLOW,
     # A refused command stands in its transcript like text; only its style differs.
     "opencode/permission": Held(noise=10, lag=2.0),
     "opencode/pickers": SLOW,
