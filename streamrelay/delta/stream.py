@@ -184,7 +184,8 @@ class DeltaStream:
             prints=not self.converses,
             answers=self._turns.answers,
             asks_for_paste=self._mode.asks_for_paste,
-            withdrawn=self._mode.is_running,
+            # The shell that started an agent has withdrawn, too, and the agent may ask on the alternate screen.
+            withdrawn=self._mode.is_running and not (self.is_agent and self._mode.asks_for_paste),
             needs_human=self._detector.kind,
             rows=tuple(self._detector.rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,

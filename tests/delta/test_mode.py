@@ -2,7 +2,8 @@
 
 import pytest
 
-from streamrelay.delta.inputs import Output, Pasted, Submitted, Waited
+from streamrelay.agents import shipped_profiles
+from streamrelay.delta.inputs import Output, Pasted, Ran, Submitted, Waited
 from streamrelay.delta.mode import TRANSITIONS, Mode, ModeMachine
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, NeedsHuman, Text
@@ -78,6 +79,18 @@ def test_the_alternate_screen_of_a_program_that_was_asked_nothing_is_followed() 
     mode = machine("ask", "shows_composer", "painted", "unheard", "alternate")
     assert not mode.is_overlaid
     assert mode.is_followed
+
+
+@pytest.mark.parametrize("command", ["opencode", "vim"])
+def test_an_agent_that_asks_on_the_alternate_screen_has_not_withdrawn(command: str) -> None:
+    """The shell that started it has: to an editor in its place nothing is typed."""
+    stream = DeltaStream(TmuxScreen(30, 16), profiles=[profile.reading for profile in shipped_profiles()])
+    steps = [b"\x1b[?2004h$ ", command.encode(), b"\r\n\x1b[?2004l\r", b"\x1b[?1049h\x1b[2J\x1b[?2004h"]
+    for now, data in enumerate(steps):
+        stream.apply(Output(float(now), "", data))
+        stream.apply(Waited(now + 0.9, ""))
+    stream.apply(Ran(9.0, "", command))
+    assert stream.pane_state.withdrawn is (command == "vim")
 
 
 def test_another_command_than_the_line_editor_is_undecided() -> None:
