@@ -124,7 +124,8 @@ class Attribution:
 
     def may_be_prompt(self, open_head: str) -> bool:
         """Tell whether the open line may be a prompt, which must not explain the lines above it."""
-        if self.prompts.split(open_head)[1] or asks(open_head):
+        # A sign alone may be the search line of a picker, which paints its list above.
+        if self.prompts.split(open_head)[1] or asks(open_head, in_words=True):
             return True
         return (self._awaited is not None or self._follows_typed) and self.prompts.ask_for_more(open_head)
 

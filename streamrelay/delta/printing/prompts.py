@@ -20,8 +20,8 @@ _DIGITS = regex.compile(r"\d+")
 _SIGN = regex.compile(r"[^\w\s]+\Z")
 _SIGN_TO_TYPE_BEHIND = regex.compile(r"[>$#❯›»➜λ❱▶→] \Z")
 _SIGN_TO_ANSWER = regex.compile(r"(?:[]:?>)$#❯›»➜λ❱▶→] |[:?>])\Z")
-_WHOLE_PROMPTS = frozenset({"$ ", "# ", "> "})
-"""What is a prompt although nothing stands before its sign."""
+_BARE_SIGNS = frozenset({"$ ", "# ", "> "})
+"""What asks for an answer although nothing stands before its sign."""
 _ONLY_SIGN = regex.compile(r"\s*[^\w\s]{1,8}\s+\Z")
 
 
@@ -134,14 +134,17 @@ def _pattern(text: str) -> str:
     return _DIGITS.sub(r"\\d+", regex.escape(text, literal_spaces=True))
 
 
-def asks(head: str) -> bool:
-    """Tell whether a line that rests, up to the cursor, may ask for an answer behind it."""
+def asks(head: str, *, in_words: bool = False) -> bool:
+    """Tell whether a line that rests, up to the cursor, may ask for an answer behind it.
+
+    One that asks `in_words` is no sign alone.
+    """
     # A line may be of megabytes: the sign is looked for at its end alone.
     sign = _SIGN_TO_ANSWER.search(head, max(0, len(head) - 2))
     if sign is None:
         return False
     words = head[: sign.start()]
-    return head in _WHOLE_PROMPTS or (words != "" and not words.isspace())
+    return (head in _BARE_SIGNS and not in_words) or (words != "" and not words.isspace())
 
 
 def ending_in(right_prompt: str) -> regex.Pattern[str]:
