@@ -14,16 +14,17 @@ Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer", "echo_at_once", "echo_torn",
     "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike", "echo_folded",
     "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question", "key",
-    "greeting", "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile", "unpainted",
-    "cut_off", "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner", "tip",
-    "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt", "said_already", "witnessed",
-    "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
+    "asked", "greeting", "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile",
+    "unpainted", "cut_off", "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner",
+    "tip", "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt", "said_already",
+    "witnessed", "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
 ]  # fmt: skip
 
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "passed": "the cursor left the line with a line feed, so the line is final",
     "repainted": "it was on the screen when a program that hides its cursor finished a repaint",
     "unfinished": "it was left of a known prompt when the program became idle: output without a line feed",
+    "asked": "it stood unfinished when the program waited for an answer behind it",
     "closed": "the line was unfinished when the pane closed",
     "held": "it matches a sent message, but later output showed that it is not an echo",
     "behind_echo": "it follows an echo on the same row",

@@ -184,12 +184,20 @@ class DeltaStream:
             prints=not self.converses,
             answers=self._turns.answers,
             asks_for_paste=self._mode.asks_for_paste,
-            # The shell that started an agent has withdrawn, too, and the agent may ask on the alternate screen.
-            withdrawn=self._mode.is_running and not (self.is_agent and self._mode.asks_for_paste),
+            withdrawn=self._mode.is_running and not self._reads_messages,
             needs_human=self._detector.kind,
             rows=tuple(self._detector.rows),
             composer=self._conversation.view(self._printing.cursor.x) if follows else self._printing.view,
         )
+
+    @property
+    def _reads_messages(self) -> bool:
+        """Whether what a shell runs is known to read a message, though the shell's line editor has withdrawn.
+
+        The program has asked on its line; or it is an agent, which may ask on the alternate screen.
+        """
+        has_asked = self._turns.asks and not self._turns.is_open
+        return has_asked or (self.is_agent and self._mode.asks_for_paste)
 
     def apply(self, told: Input) -> Batch:
         """Take one input, and return the events that follow from it. Inputs come in the order of their times."""
@@ -388,8 +396,11 @@ class DeltaStream:
             self._settle()
         if self._detector.due is not None and now >= self._detector.due:
             self._detector.look(converses=self.converses)
+            self._look_for_question()
         self._printing.advance(rests=not self._unsettled)
         goes_on = self._goes_on if self.converses else self._command_goes_on
+        if self._turns.has_asked and self._turns.is_over(now):
+            self._printing.say_question()
         if not self._turns.is_over(now) or self._is_unseen or goes_on():
             self._witness.due = None
         elif not (self.converses and self._following.expects_answer and self._witness.must_wait(now)):
@@ -413,7 +424,20 @@ class DeltaStream:
 
     def _command_goes_on(self) -> bool:
         """Whether to wait longer for a shell's command that is quiet and has no question on its line."""
+        if self._turns.has_asked:
+            return False
         return self._turns.doubts("composer") and not self._printing.open_text.strip() and self._turns.wait()
+
+    def _look_for_question(self) -> None:
+        """See whether a program that prints waits for an answer, which anybody may type.
+
+        One that pauses within a line (`Here is the code:`) may go on: it is waited for longer. An agent shows otherwise
+        that it waits.
+        """
+        asks = not (self.converses or self.is_agent or self._cutter.hidden) and self._detector.kind is None
+        self._turns.asks = asks and self._printing.waits_for_answer
+        if self._turns.asks and not self._printing.open_head.endswith(" "):
+            self._turns.wait()
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""
@@ -425,6 +449,7 @@ class DeltaStream:
         if self._unsettled and now >= self._rests_at:
             self._settle()
         self._detector.look(converses=self.converses, partial=self.converses and self._unsettled)
+        self._look_for_question()
         return self._builder.taken()
 
     def _ended(self, told: Ended) -> Batch:

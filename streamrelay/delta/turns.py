@@ -11,6 +11,8 @@
 * While a dialog stands, no witness can end the turn: the rows of dialog and answer cannot be told apart. The answer is
   read when the dialog is gone.
 * A shell that waits for another command says *busy* of its own command, not of messages to a program that it runs.
+* A program that was sent a message, and rests at an unfinished line behind which an answer is typed, has answered: for
+  a shell that waits at such a question of its own (`read -p`), *busy* is no word on that.
 * Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
   without a new message opens a continuation, a turn of the same number. It takes `UNHEARD` seconds where the program
   has not even shown its message; where it tells its state as a rule and has told nothing of this turn (it may still be
@@ -80,6 +82,10 @@ class Turns:
         self._last_output: float | None = None
         self._quiet = QUIET
         self._held = self._reads = False
+        self._has_message = False
+        """Whether the open turn answers a message."""
+        self.asks = False
+        """Whether the program rests at an unfinished line as one does that waits for an answer."""
         self._witnesses: dict[Witness, Vote] = {}
         self.is_busy = False
         """Whether a witness says that the program is at work."""
@@ -128,7 +134,7 @@ class Turns:
         if self._open and not self.is_busy and (at_prompt or (self.goes_on and message_id is not None)):
             ended = self.supersede()
         self.turn += 1
-        self._message_id = message_id
+        self._message_id, self.asks = message_id, False
         self._forget_work()
         self.submitted_at = now
         return ended
@@ -210,6 +216,7 @@ class Turns:
     def output(self, now: float) -> None:
         """Note that the program printed something."""
         self._last_output = now
+        self.asks = False
         self._quiet = QUIET
         self._held = False
 
@@ -219,6 +226,7 @@ class Turns:
             return None
         self._open, self._answered = True, self.turn
         began, self._message_id = Began(self.turn, self._message_id), None
+        self._has_message = began.message_id is not None
         return began
 
     def count_unseen(self) -> int | None:
@@ -234,15 +242,22 @@ class Turns:
 
     def deadline(self) -> float | None:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
-        if not self._open or self._held or self._last_output is None:
+        if self._held or self._last_output is None:
             return None
-        if self.is_busy:
+        if self.has_asked:
+            return self._last_output + self._quiet
+        if not self._open or self.is_busy:
             return None
         if not self._has_worked or self._doubted is not None:
             return self._last_output + self._quiet
         rest = self.screen_rest if self._witnesses.keys() == {"furniture"} else SIGNAL_REST
         rest = 0.0 if self._reads else rest
         return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + rest
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether the program asks for an answer, and so has answered the message that it was sent last."""
+        return self.asks and (self._has_message if self._open else self.awaited is not None)
 
     @property
     def is_certain(self) -> bool:
@@ -279,7 +294,7 @@ class Turns:
     def advance(self, now: float, *, more_wait: bool = False) -> Ended | None:
         """Let time pass; return the turn that it ends: not that of a message where `more_wait` to be taken up."""
         due = self.deadline()
-        if due is None or now < due or self._last_output is None:
+        if not self._open or due is None or now < due or self._last_output is None:
             return None
         self._open = False
         reason: TurnEnd = "quiet"

@@ -33,15 +33,17 @@ class Awaited(NamedTuple):
 
 
 class _Answered(NamedTuple):
-    """How an open line that asks for an answer read at its first and at its latest rest."""
+    """How an open line that asks for an answer read at its first and at its latest rest, as far as it was not said."""
 
-    head: str
-    """Empty where the program has written the line anew: a progress bar, no question."""
+    head: str | None
+    """None where the program has written the line anew: a progress bar, no question."""
     latest: str
+    question: str
+    """The same as at the first rest, with what of it was said."""
 
     def answer(self, line: str) -> str | None:
         """Return the answer in a passed line; None if the line is the program's."""
-        if not self.head or len(line) > MAX_ANSWERED or line != self.latest.rstrip():
+        if self.head is None or len(line) > MAX_ANSWERED or line != self.latest.rstrip():
             return None
         answer = line.removeprefix(self.head.rstrip()).strip()
         return answer if not answer or any(character.isalnum() for character in answer) else None
@@ -92,6 +94,12 @@ class Attribution:
         """Note that the open line, as it stands, is published: an editor withdrew with the cursor on it (zle)."""
         self._published = open_text
         self._awaited = None
+
+    def publish_question(self, open_head: str) -> str:
+        """Note that the open line, at which the program waits, is published; return it as text."""
+        self._published += open_head
+        self._awaited, self._answered = None, _Answered("", "", open_head)
+        return open_head.rstrip()
 
     def unpublished(self, open_text: str) -> str:
         """Return what of the open line is not published yet."""
@@ -148,10 +156,11 @@ class Attribution:
         if prompt or (self._follows_typed and self.prompts.ask_for_more(open_head)):
             self._awaited = Awaited("prompt", prompt or open_head)
         elif self._answered is not None:
-            is_same = open_head.startswith(self._answered.head)
-            self._answered = _Answered(self._answered.head if is_same else "", open_head)
+            head = self._answered.head
+            is_same = head is not None and open_head.startswith(head)
+            self._answered = self._answered._replace(head=head if is_same else None, latest=open_head)
         elif asks(open_head):
-            self._answered = _Answered(open_head, open_head)
+            self._answered = _Answered(open_head, open_head, open_head)
         if not unfinished.strip():
             return ""
         self._published += unfinished
@@ -192,7 +201,7 @@ class Attribution:
         elif self._answered is not None and pieces == [Piece(line, "program")]:
             answer = self._answered.answer(line)
             if answer is not None:
-                self.prompts.answered(self._answered.head)
+                self.prompts.answered(self._answered.question)
                 pieces = [Piece(answer, "typed", rule="behind_question")]
         self._answered = None
         for piece in pieces:

@@ -24,7 +24,7 @@ from streamrelay.delta.printing.line_editor import LineEditor
 from streamrelay.delta.printing.line_rows import LineRow, logical
 from streamrelay.delta.printing.lines import Habit, LineTracker
 from streamrelay.delta.printing.prompt_region import PromptRegion
-from streamrelay.delta.printing.prompts import ending_in
+from streamrelay.delta.printing.prompts import asks, ending_in
 from streamrelay.delta.printing.provenance import Piece
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import ended_lines, painted_lines
@@ -165,6 +165,22 @@ class Printing:
     def may_be_answered(self) -> bool:
         """Whether a person may be typing behind the open line, so that each of its rests counts."""
         return self.may_be_at_prompt or self.attribution.may_be_answered(self.open_head)
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """Whether the open line, as it rests, is one behind which an answer or a command is typed."""
+        if self.editor.is_open or self.region.phase != "output" or self.attribution.ledger:
+            return False
+        head = self.open_head
+        return asks(head) or (bool(head.strip()) and self.attribution.is_waiting(head.rstrip()))
+
+    def say_question(self) -> None:
+        """Say the open line at which the program waits; if it is a prompt, the program has answered without a word."""
+        self._release()
+        self._builder.begin_turn()
+        if not (self.attribution.is_at_prompt or self.may_be_at_prompt):
+            question = self.attribution.publish_question(self.open_head)
+            self._say_explained([Piece(question, "program", rule="asked")], question)
 
     @property
     def view(self) -> ComposerView:
