@@ -184,8 +184,13 @@ def read_answer(
         if cut_short is not None:
             echo, rule = cut_short, "echo_cut_short"
         if echo is None:
-            typed = message_behind(search, texts, mark, profile, position) if message.message_id is None else None
-            echo, rule = _unspelled_echo(message, messages[number:], search, mark, position, typed=typed)
+            later = messages[number:]
+            # Where one of ours follows that is spelled nowhere, the first message may be that one.
+            is_first = message.message_id is None and not any(
+                other.message_id is not None and search.find(other.forms, position) is None for other in later
+            )
+            typed = message_behind(search, texts, mark, profile, position) if is_first else None
+            echo, rule = _unspelled_echo(message, later, search, mark, position, typed=typed)
         if echo is None:
             continue
         if answer.accounted:
