@@ -491,9 +491,12 @@ class DeltaStream:
 
     @property
     def _rest_due(self) -> float | None:
-        """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read."""
+        """When the screen rests, if that is looked at; a line that is only shown anew is given time to be read.
+
+        A screen that rests is looked at again once a line editor should have withdrawn.
+        """
         if not self._unsettled:
-            return None
+            return self._editor.withdrawal_due
         return max(self._rests_at, self._builder.shown_at + SHOWN_FOR) if self._only_shows else self._rests_at
 
     def _recognise(self, *, command: str = "", rows: Sequence[str] = ()) -> None:
@@ -626,7 +629,7 @@ class DeltaStream:
             return
         if self._printing.shows_typed and not self._ledger:
             self._turns.see_typed()
-        passed = self._editor.has_passed(paints=self._cutter.moved)
+        passed = self._editor.has_passed(self.now, paints=self._cutter.moved)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_behind_prompt):
             held = self._editor.release()
             if self._cutter.moved:

@@ -1,5 +1,8 @@
+import pytest
+
 from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.line_editor import MAX_HELD_LINES, PATIENCE, LineEditor
+from streamrelay.testing.scripted_pane import ScriptedPane
 
 
 def editing(head: str = "", *, known: bool = True) -> LineEditor:
@@ -51,17 +54,48 @@ def test_the_prompt_shows_at_the_first_rest_only() -> None:
 def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> None:
     editor = editing(known=False)
     editor.keep(["a line"])
-    assert editor.has_passed(paints=False)
-    assert not editor.has_passed(paints=True)
+    assert editor.has_passed(1.0, paints=False)
+    assert not editor.has_passed(1.0, paints=True)
     assert editor.release() == ["a line"]
 
 
-def test_a_known_editor_lets_lines_pass_only_before_the_enter() -> None:
-    editor = editing()
-    editor.keep(["listing of a completion"])
-    assert not editor.has_passed(paints=False)
+@pytest.mark.parametrize("known", [True, False])
+def test_behind_an_enter_an_editor_is_given_time_to_withdraw(known: bool) -> None:
+    editor = editing(known=known)
+    editor.keep(["> a line"])
+    assert editor.has_passed(1.0, paints=False) is not known
     editor.entered = True
-    assert editor.has_passed(paints=False)
+    assert not editor.has_passed(1.0, paints=False)
+    assert editor.withdrawal_due == 1.0 + PATIENCE
+    assert not editor.has_passed(1.0 + PATIENCE / 2, paints=True)
+    assert editor.has_passed(1.0 + PATIENCE, paints=True)
+    editor.close()
+    assert editor.withdrawal_due is None
+
+
+@pytest.mark.parametrize(("known", "withdraws"), [(True, True), (False, True), (True, False)])
+def test_a_screen_that_rests_between_an_enter_and_the_withdrawal_makes_no_conversation(
+    known: bool, withdraws: bool
+) -> None:
+    pane = ScriptedPane()
+    prompt = "\x1b[?2004h\x1b[?25l\x1b[Jask> \r\n\r\n\r\x1b[2A\x1b[5C\x1b[?25h"
+    if known:
+        pane.prints(f"{prompt}first\r\n\x1b[J\x1b[?2004l")
+    pane.prints(prompt)
+    pane.rests(1)
+    pane.sends("message", painted="message")
+    pane.prints("\x1b[?25l\x1b[12D\x1b[Jask> message\r\r\n\x1b[J\x1b[?25h")
+    pane.rests(0.015)
+    assert pane.stream.mode.split(":")[0] == ("editing" if known else "undecided")
+    if not withdraws:
+        # Nothing more is printed: the patience ends by itself.
+        pane.rests(1)
+        assert pane.stream.mode.split(":")[0] == "conversing"
+        return
+    pane.prints(f"\x1b[?2004l\r\nan answer\r\n{prompt}")
+    pane.rests(1)
+    assert pane.said()[-1] == "an answer"
+    assert pane.said("injected") == ["message"]
 
 
 def test_nobody_edits_a_thousand_lines() -> None:

@@ -17,7 +17,7 @@ beginning of an empty row and the editor has not withdrawn within `PATIENCE` (af
 from typing import Final
 
 from streamrelay.delta.layout.chrome import masked
-from streamrelay.delta.mode import ModeMachine
+from streamrelay.delta.mode import Mode, ModeMachine
 from streamrelay.delta.printing.echo import looks_like_prompt
 
 MAX_HELD_LINES = 1000
@@ -41,6 +41,8 @@ class LineEditor:
         """When lines that passed count as printed by another program (stream time)."""
         self.awaits_prompt = False
         """Whether the shell is still to print its prompt."""
+        self._withdraws_by: float | None = None
+        """When an editor has withdrawn at the latest: the screen has rested behind a line that an Enter ended."""
         self._mode = mode
         self._begun_on: str | None = None
         self._left = ""
@@ -76,7 +78,7 @@ class LineEditor:
     def _forget_lines(self) -> None:
         self.lines, self._heads = [], {}
         self._looked = self._printed = 0
-        self.due = None
+        self.due = self._withdraws_by = None
 
     def settle(self, open_head: str) -> tuple[str, str] | None:
         """Return, at the first rest after the request, the text left of the prompt, and the prompt.
@@ -206,13 +208,23 @@ class LineEditor:
         """Whether what was typed was given up: Ctrl-C is shown behind it."""
         return bool(self.lines) and self.lines[-1].endswith("^C")
 
-    def has_passed(self, *, paints: bool) -> bool:
+    @property
+    def withdrawal_due(self) -> float | None:
+        """When it is seen that no editor is at work, which would have withdrawn by then (stream time)."""
+        return self._withdraws_by if self._mode.mode in {Mode.UNDECIDED, Mode.EDITING} else None
+
+    def has_passed(self, now: float, *, paints: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.
 
-        Behind an Enter an editor withdraws. A program that `paints` its screen may show several lines of a message
-        before the Enter, and an editor that is known may show lines of its own (completions).
+        Behind an Enter an editor withdraws, though the screen may rest before: prompt_toolkit paints the ended line
+        first, and withdrew 16 ms later. A program that `paints` its screen may show several lines of a message before
+        the Enter, and an editor that is known may show lines of its own (completions).
         """
-        return bool(self.lines) and (self.entered or not (paints or self._mode.is_line_editor_known))
+        if not (self.lines and self.entered):
+            return bool(self.lines) and not (paints or self._mode.is_line_editor_known)
+        if self._withdraws_by is None:
+            self._withdraws_by = now + PATIENCE
+        return now >= self._withdraws_by
 
     def content(self, passed: list[str], open_head: str) -> str:
         """Return all that was painted inside, prompt included, as it stands at the withdrawal."""
