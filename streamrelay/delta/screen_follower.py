@@ -161,7 +161,7 @@ class ScreenFollower:
             self._mode.see("answered")
             self._turns.vote(signal.by, signal.says, self._builder.now)
             if signal.says == "busy":
-                self.conversation.has_worked = True
+                self.conversation.go_to_work()
                 self._go_to_work()
             elif self._turns.worked == "missed" and self.conversation.is_answered:
                 self._turns.see_answer()

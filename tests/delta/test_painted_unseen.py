@@ -291,3 +291,25 @@ def test_a_splash_before_the_first_snapshot_is_not_the_composer(look: UiStyle, s
     talk.paints(talk.program.submits())
     talk.answers("in the drawer")
     assert talk.heard() == [("typed", "what of the keys"), ("program", "in the drawer")]
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize("look", TELLING, ids=name)
+def test_a_session_that_is_printed_again_at_the_start_answers_nothing_though_the_program_works(look: UiStyle) -> None:
+    talk = Talk(look, seeded=True)
+    program = talk.program
+    talk.paints(program.shows("what of the keys") + program.says("in the drawer") + program.rests())
+    talk.paints(program.works() + program.rests(), rest=5.0)
+    assert not talk.heard()
+    talk.sends("question 0")
+    talk.answers("answer 0")
+    assert talk.heard() == [("injected", "question 0"), ("program", "answer 0")]
+
+
+@pytest.mark.requirement("DEL-05")
+@pytest.mark.parametrize("look", [look for look in TELLING if look.witness != "furniture"], ids=name)
+def test_a_message_that_the_program_was_started_with_is_answered(look: UiStyle) -> None:
+    talk = Talk(look, seeded=True)
+    talk.paints(talk.program.shows("what of the keys"), talk.program.works())
+    talk.answers("in the drawer")
+    assert talk.heard() == [("typed", "what of the keys"), ("program", "in the drawer")]

@@ -74,6 +74,10 @@ class Conversation:
         """Whether the conversation had begun before the watching did: an answer, or a message above the composer."""
         self.was_joined_at_work = False
         """Whether an answer had begun then, too, and nothing was read since."""
+        self._began_unseen = False
+        """Whether the program was there before the watching: how it began is not on the screen."""
+        self._worked_on_message = False
+        """Whether it was at work while a message stood in the transcript that it had not answered yet."""
 
     @property
     def has_rows_below(self) -> bool:
@@ -152,11 +156,23 @@ class Conversation:
         # What stands between two bars is a box, as that of a greeting.
         is_asked = any(row.startswith(mark) and not row.endswith(mark) for row in shown)
         self.was_joined = self.was_joined_at_work or is_asked
+        self._began_unseen = True
+
+    def go_to_work(self) -> None:
+        """Note that the program says that it is at work: on a message, or on its own start or a session's return."""
+        self.has_worked = True
+        if not self.rows or self.proved or self._sent or self._worked_on_message:
+            return
+        new = [row.text for row in rows_since(*self._transcript())]
+        message = message_behind(EchoSearch(new), new, self._mark_of_messages, self.profile)
+        if message is not None:
+            self._worked_on_message = all(not row.strip() or self._is_chrome(row) for row in new[message.stop :])
 
     def look_for_work(self) -> bool | None:
         """See whether the screen shows that the program is at work; return whether it did so before."""
         worked, self.works = self.works, self._chrome.shows_work(self.rows, self._cursor, self.profile)
-        self.has_worked = self.has_worked or self.works
+        if self.works:
+            self.go_to_work()
         return worked
 
     def _shows_work(self, draft: str) -> bool | None:
@@ -204,7 +220,8 @@ class Conversation:
                 self._chrome.observe(before, rows, self._cursor)
                 draft = self._read_draft(frame.cursor.x)
                 self.works = self._shows_work(draft)
-                self.has_worked = self.has_worked or self.works is True
+                if self.works:
+                    self.go_to_work()
                 self._watch_draft(rows, draft)
         elif moved and not self._reader.empty.mark and not self.awaits_draft:
             # A composer that was not seen yet is where the cursor comes to rest after painting it.
@@ -269,7 +286,7 @@ class Conversation:
     def forget_program(self) -> None:
         """The program is gone, and what it was known by."""
         self.proved = self.works = self.typed = self.has_worked = False
-        self.was_joined = self.was_joined_at_work = False
+        self.was_joined = self.was_joined_at_work = self._began_unseen = self._worked_on_message = False
         self._sent.clear()
         self._answered = self._cleared = None
         self._draft = self._message_mark = ""
@@ -461,9 +478,12 @@ class Conversation:
         *,
         cut_off: bool,
     ) -> Answer:
-        # Before the first message it greets. A person's message may not have been seen before it was answered.
+        # Before the first message it greets, or prints a session again that it goes on with, which may look like work
+        # (Codex 0.171 says *busy* then, and while it starts servers). A person's message may not have been seen before
+        # it was answered: an answer comes after work on that, or the program had greeted before the watching began.
         new = [row.text for row in rows_since(before, now)]
-        is_asked = self.was_joined or _is_answered_below(mark, new, self.profile)
+        may_answer = self._began_unseen or self._worked_on_message
+        is_asked = self.was_joined or (may_answer and _is_answered_below(mark, new, self.profile))
         has_begun = self.proved or (is_asked and self.has_worked) or len(self._sent) > len(submitted)
         return read_answer(
             before,
