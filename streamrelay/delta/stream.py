@@ -319,7 +319,8 @@ class DeltaStream:
         """Note that `text` is being pasted into the pane, before any of it can be shown."""
         self._inject(message_id, text, now)
         self._following.inject(message_id, text)
-        self._unpainted.append(message_id)
+        if message_id not in self._unpainted:
+            self._unpainted.append(message_id)
         return self._builder.taken()
 
     def _inject(self, message_id: str, text: str, now: float) -> None:

@@ -305,3 +305,18 @@ def test_a_program_started_from_a_shell_is_heard_although_it_asks_for_bracketed_
     pane.prints("> more\r\nYes.\r\n")
     pane.rests()
     assert pane.said() == ["Hi!", "Yes."]
+
+
+@pytest.mark.requirement("DEL-01")
+def test_the_echo_of_a_message_that_is_pasted_anew_is_due_once(pane: ScriptedPane) -> None:
+    """Seed 216 of tests/faults: the daemon that noted the first paste died before it; all later echoes were said."""
+    pane.pastes("Wim (3):\n\nhello", "again")
+    for number, text in enumerate(("Wim (3):\n\nhello", "Una (1):\n\nmore", "Wim (3):\n\nyes", "Una (1):\n\nand so")):
+        message_id = pane.pastes(text, "again" if number == 0 else None)
+        pane.prints(text.replace("\n", "\r\n"))
+        pane.rests(0.1)
+        pane.submits(message_id)
+        pane.prints(f"\r\nanswer {number}\r\n")
+        pane.rests(0.1)
+    pane.ends()
+    assert pane.said() == ["answer 0", "answer 1", "answer 2", "answer 3"]

@@ -140,7 +140,13 @@ class Ledger:
         return bool(self._pending or self._released)
 
     def enter(self, message_id: str, text: str, prompt: str) -> None:
-        """Note that `text` is being put into the pane while the open line reads `prompt`."""
+        """Note that `text` is being put into the pane while the open line reads `prompt`.
+
+        A message may be pasted anew: who pasted it first may have died before (tests/faults, seed 216). Its echo is
+        due once.
+        """
+        for former in [one for one in self._pending if one.message_id == message_id]:
+            self._strike_off(former)
         if len(self._pending) == MAX_PENDING:
             self._strike_off(self._pending[0])
         lines = tuple(ShownLine(line) for line in text.split("\n"))
