@@ -107,6 +107,11 @@ class ComposerReader:
         return bool(self._rows) and is_border(self._rows[self._top])
 
     @property
+    def is_enclosed(self) -> bool:
+        """Whether a border stands above it, or right below the cursor."""
+        return self.is_bordered or any(map(is_border, self._rows[self._cursor + 1 : self._cursor + 2]))
+
+    @property
     def _inside(self) -> list[str]:
         inside: list[str] = []
         first = self._top + self.is_bordered

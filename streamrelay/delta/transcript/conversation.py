@@ -35,6 +35,8 @@ from streamrelay.vt.engine import Cursor, Engine, Frame
 
 MIN_SNAPSHOT_SECONDS = 0.008
 """Seconds for which a snapshot stays on the screen at least, so that each is looked at; people read more slowly."""
+MAX_KEYS = 24
+"""Characters that a person types between two snapshots, at most."""
 
 
 class Conversation:
@@ -236,16 +238,25 @@ class Conversation:
     def _read_draft(self, column: int) -> str:
         """Return what is typed into the composer, with the cursor in `column`.
 
-        Where no composer is known yet, a picture is none: a row without letters and digits.
+        Where no composer is known yet, a picture is none: a row without letters and digits. Nor is a row without
+        mark and border that stands there at once, the last one of a session that is half printed again: keys come one
+        by one.
         """
         composer = self._composer
         draft = composer.draft
-        if not (self._reader.empty.mark or says_something(draft)):
+        if not self._reader.empty.mark and not (says_something(draft) and self._may_be_keys(draft)):
             return ""
         if composer.knows_placeholder or draft in {"", self._draft} or composer.view(self._engine, column).typed:
             return draft
         composer.learn_empty()
         return ""
+
+    def _may_be_keys(self, draft: str) -> bool:
+        """Tell whether a draft may be typed: it is ours, has a mark or a border, or only some keys more than before."""
+        composer = self._composer
+        return (
+            bool(self._sent or composer.held.mark or composer.is_enclosed) or len(draft) <= len(self._draft) + MAX_KEYS
+        )
 
     def settle_down(self) -> None:
         """Nothing is being answered: what stands on the screen now is old."""
