@@ -59,11 +59,10 @@ def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> No
     assert editor.release() == ["a line"]
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_behind_an_enter_an_editor_is_given_time_to_withdraw(known: bool) -> None:
-    editor = editing(known=known)
+def test_behind_an_enter_a_known_editor_is_given_time_to_withdraw() -> None:
+    editor = editing()
     editor.keep(["> a line"])
-    assert editor.has_passed(1.0, paints=False) is not known
+    assert not editor.has_passed(1.0, paints=False)
     editor.entered = True
     assert not editor.has_passed(1.0, paints=False)
     assert editor.withdrawal_due == 1.0 + PATIENCE
@@ -73,20 +72,17 @@ def test_behind_an_enter_an_editor_is_given_time_to_withdraw(known: bool) -> Non
     assert editor.withdrawal_due is None
 
 
-@pytest.mark.parametrize(("known", "withdraws"), [(True, True), (False, True), (True, False)])
-def test_a_screen_that_rests_between_an_enter_and_the_withdrawal_makes_no_conversation(
-    known: bool, withdraws: bool
-) -> None:
+@pytest.mark.parametrize("withdraws", [True, False])
+def test_a_screen_that_rests_between_an_enter_and_the_withdrawal_makes_no_conversation(withdraws: bool) -> None:
     pane = ScriptedPane()
     prompt = "\x1b[?2004h\x1b[?25l\x1b[Jask> \r\n\r\n\r\x1b[2A\x1b[5C\x1b[?25h"
-    if known:
-        pane.prints(f"{prompt}first\r\n\x1b[J\x1b[?2004l")
+    pane.prints(f"{prompt}first\r\n\x1b[J\x1b[?2004l")
     pane.prints(prompt)
     pane.rests(1)
     pane.sends("message", painted="message")
     pane.prints("\x1b[?25l\x1b[12D\x1b[Jask> message\r\r\n\x1b[J\x1b[?25h")
     pane.rests(0.015)
-    assert pane.stream.mode.split(":")[0] == ("editing" if known else "undecided")
+    assert pane.stream.mode.split(":")[0] == "editing"
     if not withdraws:
         # Nothing more is printed: the patience ends by itself.
         pane.rests(1)

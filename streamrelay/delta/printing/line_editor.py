@@ -211,17 +211,19 @@ class LineEditor:
     @property
     def withdrawal_due(self) -> float | None:
         """When it is seen that no editor is at work, which would have withdrawn by then (stream time)."""
-        return self._withdraws_by if self._mode.mode in {Mode.UNDECIDED, Mode.EDITING} else None
+        return self._withdraws_by if self._mode.mode is Mode.EDITING else None
 
     def has_passed(self, now: float, *, paints: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.
 
         Behind an Enter an editor withdraws, though the screen may rest before: prompt_toolkit paints the ended line
-        first, and withdrew 16 ms later. A program that `paints` its screen may show several lines of a message before
-        the Enter, and an editor that is known may show lines of its own (completions).
+        first, and withdrew 16 ms later. An editor that is known has that time, and it may show lines of its own before
+        the Enter (completions), as a program that `paints` its screen may show those of a message.
         """
+        if not self._mode.is_line_editor_known:
+            return bool(self.lines) and (self.entered or not paints)
         if not (self.lines and self.entered):
-            return bool(self.lines) and not (paints or self._mode.is_line_editor_known)
+            return False
         if self._withdraws_by is None:
             self._withdraws_by = now + PATIENCE
         return now >= self._withdraws_by

@@ -490,7 +490,7 @@ class Conversation:
         cut_off: bool,
     ) -> Answer:
         # Before the first message it greets, or prints a session again that it goes on with, which may look like work
-        # (Codex 0.171 says *busy* then, and while it starts servers). A person's message may not have been seen before
+        # (an agent says *busy* then, and while it starts servers). A person's message may not have been seen before
         # it was answered: an answer comes after work on that, or the program had greeted before the watching began.
         new = [row.text for row in rows_since(before, now)]
         may_answer = self._began_unseen or self._worked_on_message
