@@ -33,13 +33,13 @@ class Awaited(NamedTuple):
 
 
 class _Answered(NamedTuple):
-    """How an open line that asks for an answer read at its first and at its latest rest, as far as it was not said."""
+    """An open line that asks for an answer, at its first and at its latest rest."""
 
     head: str | None
-    """None where the program has written the line anew: a progress bar, no question."""
+    """What was not published of it at the first rest; None if the program has replaced it since (a progress bar)."""
     latest: str
     question: str
-    """The same as at the first rest, with what of it was said."""
+    """The whole line at the first rest."""
 
     def answer(self, line: str) -> str | None:
         """Return the answer in a passed line; None if the line is the program's."""

@@ -244,15 +244,15 @@ class Conversation:
         """
         composer = self._composer
         draft = composer.draft
-        if not self._reader.empty.mark and not (says_something(draft) and self._may_be_keys(draft)):
+        if not self._reader.empty.mark and not (says_something(draft) and self._may_be_draft(draft)):
             return ""
         if composer.knows_placeholder or draft in {"", self._draft} or composer.view(self._engine, column).typed:
             return draft
         composer.learn_empty()
         return ""
 
-    def _may_be_keys(self, draft: str) -> bool:
-        """Tell whether a draft may be typed: it is ours, has a mark or a border, or only some keys more than before."""
+    def _may_be_draft(self, draft: str) -> bool:
+        """Tell whether a row may be a draft: it is ours, has a mark or border, or is a few keys longer than before."""
         composer = self._composer
         return (
             bool(self._sent or composer.held.mark or composer.is_enclosed) or len(draft) <= len(self._draft) + MAX_KEYS
