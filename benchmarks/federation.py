@@ -9,6 +9,8 @@ A busy disk changes its speed within seconds. So both ways stay open for all run
 each other, the way that begins changes from pair to pair, and each pair gives one ratio. Medians are shown. The first
 pair, in which files get their size, is not counted.
 
+What is said is Markdown (this project's documents), and above 16 KB, where bodies are compressed, random letters too.
+
     python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, nine pairs
     python -m benchmarks.federation --nodes 2 5 10 --sizes 4096
 """
@@ -19,20 +21,23 @@ import contextlib
 import itertools
 import multiprocessing
 import os
+import random
 import statistics
+import string
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 from redis.asyncio import Redis
 
 from benchmarks import measuring
-from benchmarks.measuring import Report, Sample, Table, progress
+from benchmarks.measuring import ROOT, Report, Sample, Table, progress
 from streamrelay.config.settings import FederationTable
+from streamrelay.federation.compression import MIN_SIZE
 from streamrelay.federation.keys import KeyPair
 from streamrelay.federation.messages import Message
 from streamrelay.federation.streams import open_streams
@@ -58,6 +63,9 @@ the next one.
 """
 WAITING = 256
 """Messages that are handed over before the earlier ones are accepted, at most."""
+LETTERS = string.ascii_letters + string.digits + "+/"
+"""As text without any repetition has them, for instance a file in base64."""
+Wording = Literal["Markdown", "random letters"]
 
 
 class BareRunner:
@@ -150,6 +158,19 @@ async def running(node: Node) -> AsyncIterator[BareCore]:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+
+def texts(wording: Wording, size: int) -> Iterator[str]:
+    """Return texts of so many bytes without end; each begins elsewhere in the same long one."""
+    if wording == "Markdown":
+        pages = "".join(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))
+        whole = pages.encode("ascii", "replace").decode()
+    else:
+        whole = "".join(random.Random(0).choices(LETTERS, k=2 * size))  # the same in every run
+    whole *= 1 + 2 * size // len(whole)
+    for number in itertools.count():
+        start = 7_919 * number % (len(whole) - size)
+        yield whole[start : start + size]
 
 
 # A receiver is a process of its own. It tells how many messages it has accepted, and when, until its parent hangs up.
@@ -267,19 +288,19 @@ class Way:
 
 
 @contextlib.asynccontextmanager
-async def our_way(url: str, nodes: int, size: int) -> AsyncIterator[Way]:
+async def our_way(url: str, nodes: int, size: int, wording: Wording = "Markdown") -> AsyncIterator[Way]:
     """Let the first node send to the others in turn."""
     with tempfile.TemporaryDirectory() as name:
         first, *others = prepared_nodes(url, nodes, Path(name))
-        peers, text = first.table.peers, "x" * size
-        numbers = itertools.count()
+        peers = first.table.peers
+        numbered = enumerate(texts(wording, size))
         works = [(receive_as_node, (node,)) for node in others]
         async with Receivers(works) as receivers, running(first) as core:
             await receivers.until_ready()
 
             async def post(count: int) -> None:
                 def decide(_now: float) -> list[Effect]:
-                    for number in itertools.islice(numbers, count):
+                    for number, text in itertools.islice(numbered, count):
                         body = Message(message_id=f"m{number}", name="cat", text=text)
                         core.federation.node.post(peers[number % len(peers)], body)
                     return []
@@ -311,6 +332,7 @@ class Compared(msgspec.Struct, frozen=True):
 
     nodes: int
     size: int
+    wording: Wording
     messages: int
     ours: Sample
     bare: Sample
@@ -326,13 +348,13 @@ class Pair(NamedTuple):
     hop: float
 
 
-async def compare(server: PrivateRedis, nodes: int, size: int, repetitions: int) -> Compared:
+async def compare(server: PrivateRedis, nodes: int, size: int, wording: Wording, repetitions: int) -> Compared:
     """Run pairs, one way after the other."""
     messages = min(BUDGET // size, MAX_MESSAGES)
     pairs = []
-    async with our_way(server.url, nodes, size) as ours, bare_way(server.url, nodes, size) as bare:
+    async with our_way(server.url, nodes, size, wording) as ours, bare_way(server.url, nodes, size) as bare:
         for number in range(repetitions + 1):
-            progress(f"federation: {nodes} nodes, {size} bytes, pair {number} of {repetitions}")
+            progress(f"federation: {nodes} nodes, {size} bytes of {wording}, pair {number} of {repetitions}")
             hops = [await ours.ping() - await bare.ping() for _ in range(PINGS)]
             ways = (ours, bare) if number % 2 else (bare, ours)
             rates = {way: await way.carry(messages) for way in ways}
@@ -341,7 +363,7 @@ async def compare(server: PrivateRedis, nodes: int, size: int, repetitions: int)
         await client.flushall()
     counted = pairs[1:]
     return Compared(
-        nodes, size, messages,
+        nodes, size, wording, messages,
         Sample.of(pair.ours for pair in counted), Sample.of(pair.bare for pair in counted),
         Sample.of(pair.ours / pair.bare for pair in counted),
         Sample.of(pair.hop * 1_000 for pair in counted),
@@ -352,7 +374,17 @@ async def compare_all(nodes: Sequence[int], sizes: Sequence[int], repetitions: i
     """Compare every number of nodes with every size, on one Redis server that syncs each entry."""
     # A rewrite of the file would disturb whichever run it falls into.
     with PrivateRedis(None, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0") as server:
-        return [await compare(server, count, size, repetitions) for count in nodes for size in sizes]
+        return [
+            await compare(server, count, size, wording, repetitions)
+            for count in nodes
+            for size in sizes
+            for wording in wordings(size)
+        ]
+
+
+def wordings(size: int) -> tuple[Wording, ...]:
+    """Return what is said in that many bytes: where it could be compressed, also what hardly can."""
+    return ("Markdown",) if size < MIN_SIZE else ("Markdown", "random letters")
 
 
 def measure(arguments: argparse.Namespace) -> Report:
@@ -360,12 +392,12 @@ def measure(arguments: argparse.Namespace) -> Report:
     figures = asyncio.run(compare_all(arguments.nodes, arguments.sizes, arguments.repetitions))
     rows = [
         (
-            str(one.nodes), f"{one.size:,}", f"{one.messages:,}", one.ours.spread(0), one.bare.spread(0),
-            one.ratio.spread(2), one.hop.spread(),
+            str(one.nodes), f"{one.size:,}", one.wording, f"{one.messages:,}", one.ours.spread(0),
+            one.bare.spread(0), one.ratio.spread(2), one.hop.spread(),
         )
         for one in figures
     ]  # fmt: skip
-    head = ("nodes", "bytes", "messages", "messages/s", "bare, messages/s", "ratio", "hop above bare, ms")
+    head = ("nodes", "bytes", "text", "messages", "messages/s", "bare, messages/s", "ratio", "hop above bare, ms")
     return Report("federation", measuring.machine(), figures, (Table("Between machines", head, rows),))
 
 

@@ -46,7 +46,7 @@ EXTRAS: Mapping[str, Extra] = {
         "models as members of a council, and its app",
         ("google", "httpx2", "keyring", "openai", "stamina", "termaid", "textual"),
     ),
-    "redis": Extra("redis", "links between machines"),
+    "redis": Extra("redis", "links between machines", ("backports", "cryptography")),
     "uvloop": Extra("uvloop", "another event loop"),
     "native": Extra("avt", "a native terminal engine"),
 }

@@ -13,6 +13,7 @@ import msgspec
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import UsageError
+from streamrelay.federation.compression import Compressed, compressed, decompressed
 from streamrelay.federation.keys import KeyRing, Refused
 from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
 
@@ -66,8 +67,10 @@ def batches(envelopes: Iterable[Envelope]) -> Iterator[list[Envelope]]:
 
 
 def written(body: Body) -> bytes:
-    """Return a body as it is kept and sent: MessagePack, into which a long text is copied without a search."""
-    return msgspec.msgpack.encode(body)
+    """Return a body as it is kept and sent: MessagePack, compressed where it is long."""
+    plain = msgspec.msgpack.encode(body)
+    shorter = compressed(str(type(body).__struct_config__.tag), plain)
+    return plain if shorter is None else msgspec.msgpack.encode(shorter)
 
 
 def rewritten(kept: bytes) -> bytes:
@@ -75,25 +78,17 @@ def rewritten(kept: bytes) -> bytes:
     return msgspec.msgpack.encode(msgspec.json.decode(kept)) if kept.startswith(b"{") else kept
 
 
-class _Kind(msgspec.Struct):
-    kind: str
-
-
-_READ_KIND: Final = msgspec.msgpack.Decoder(_Kind)
 _READ_BODY: Final = msgspec.msgpack.Decoder[AnyBody](AnyBody)
+_READ_SENT: Final = msgspec.msgpack.Decoder[AnyBody | Compressed](AnyBody | Compressed)
 _READ_BATCH: Final = msgspec.msgpack.Decoder(EnvelopeBatch)
-
-
-def kind_of(written_body: bytes) -> str:
-    """Return what kind a body of this node is, as its tag says."""
-    return _READ_KIND.decode(written_body).kind
 
 
 def read_body(envelope: Envelope) -> AnyBody:
     """Return the body; raises Refused for one that this version does not know, or that no session could be given."""
     try:
-        body: AnyBody = _READ_BODY.decode(envelope.body)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        sent = _READ_SENT.decode(envelope.body)
+        body: AnyBody = _READ_BODY.decode(decompressed(sent)) if isinstance(sent, Compressed) else sent
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise Refused("unreadable", f"its body cannot be read: {error}", envelope.sender) from error
     if isinstance(body, Message | Deliver):
         # A message is stored before it is typed: one that no writer takes would be found again at every start.

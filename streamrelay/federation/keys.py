@@ -19,7 +19,7 @@ from streamrelay.errors import UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-VERSION = b"4"
+VERSION = b"5"
 PRIVATE, PUBLIC = "sr-private-", "sr-public-"
 KEY_SIZE, SALT_SIZE = 32, 16
 MAX_SEALED_SIZE = 8 << 20

@@ -20,6 +20,7 @@ from streamrelay.errors import NotAllowed
 from streamrelay.events import LinkClosed
 from streamrelay.federation.allowance import Allowance, Limits
 from streamrelay.federation.channel import Channel, ChannelState, Verdict
+from streamrelay.federation.compression import size_of
 from streamrelay.federation.envelope import Envelope, rewritten, written
 from streamrelay.federation.messages import (
     Ack,
@@ -279,7 +280,8 @@ class Node:
         wait = allowance.wait(now, counts=counts)
         verdict = self.channels[envelope.sender].take(envelope, wait=wait, limit=str(allowance.limits))
         if verdict == "new":
-            allowance.spend(len(envelope.body), counts=counts)
+            size = len(envelope.body) if body is None else size_of(envelope.body)
+            allowance.spend(size, counts=counts)
             self._moved.add(envelope.sender)
         allowance.slowed += verdict == "slowed"
         return verdict

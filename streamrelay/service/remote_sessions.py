@@ -12,7 +12,7 @@ from streamrelay.counts import counted
 from streamrelay.delivery.message import DeliveryPolicy, check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
-from streamrelay.federation.envelope import kind_of
+from streamrelay.federation.compression import kind_of
 from streamrelay.federation.messages import Body, End, Message, Wish
 from streamrelay.federation.names import RemoteName
 from streamrelay.federation.sent_messages import SentAway

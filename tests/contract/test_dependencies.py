@@ -14,9 +14,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ("streamrelay", "cli")
 OURS = {"streamrelay", "streamrelay_cli"}
+LATER = {"compression"}
+"""Modules of the standard library of a later Python than the oldest that we run on."""
 # A project's pytest imports the plugin, so pytest is there.
 # uvicorn imports httptools for us, where we ask for its protocol of that name; google-genai lies in `google`.
-THROUGH = {"httptools": "uvicorn", "google_genai": "google", "agent_client_protocol": "acp"}
+THROUGH = {
+    "httptools": "uvicorn",
+    "google_genai": "google",
+    "agent_client_protocol": "acp",
+    "backports_zstd": "backports",
+}
 ONLY_BY_PYTEST = {"pytest": {"streamrelay/testing/pytest_plugin.py", "streamrelay/testing/guard.py"}}
 
 
@@ -44,7 +51,7 @@ def importers(*folders: str) -> dict[str, set[str]]:
     """The files that import a name, by name; the standard library and our own left out."""
     found: dict[str, set[str]] = {}
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
-        for name in set(imports(path.read_text())) - OURS - sys.stdlib_module_names:
+        for name in set(imports(path.read_text())) - OURS - LATER - sys.stdlib_module_names:
             found.setdefault(name, set()).add(str(path.relative_to(ROOT)))
     return found
 

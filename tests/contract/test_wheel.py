@@ -20,6 +20,8 @@ OPTIONAL = {
     "avt",
     "acp",
     "anthropic",
+    "backports",
+    "compression",  # the standard library's from Python 3.14 on
     "cryptography",
     "google",
     "httpx2",

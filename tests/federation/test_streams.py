@@ -171,7 +171,7 @@ async def test_what_cannot_be_used_is_put_aside_and_nothing_waits_for_it(machine
         dead = [fields[b"why"] for _, fields in await redis.xrange("streamrelay:dead:beta")]
         assert dead == [
             b"malformed: it is no envelope",
-            b"unknown_version: it is of version 1; this node speaks version 4",
+            b"unknown_version: it is of version 1; this node speaks version 5",
             b"too_large: it is longer than 8,388,608 bytes",
         ]
         assert any("refused (too_large)" in problem for problem in (await beta.status()).problems)
