@@ -231,6 +231,7 @@ class DeltaStream:
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 self._turns.miss()
+                self._ledger.miss()
                 return self._say(told.t, Gap(reason=told.reason, lost_lines=told.lost_lines))
             case Looked():
                 return self._looked(told.t)

@@ -108,3 +108,19 @@ def test_an_answer_of_which_only_the_beginning_was_missed_ends_with_its_title(lo
     talk.paints(talk.program.says(" and more"), talk.program.works(), talk.program.rests(), rest=1.0)
     assert talk.pane.said() == ["nought", "one and more"]
     assert talk.last_end() == ("signal", True)
+
+
+@pytest.mark.requirement("DEL-02a", "DLV-07a")
+@pytest.mark.parametrize("look", [replace(look, folds_from=3) for look in TITLED], ids=name)
+def test_a_long_message_that_was_sent_meanwhile_is_known_by_its_brackets(look: UiStyle) -> None:
+    """Its composer was never seen with it: a daemon that died had pasted it, and the disk took no more of the log."""
+    talk = begun(look)
+    program, long = talk.program, "the piece is yours\nspeak to all\nand then\npass it on"
+    message = talk.pane.pastes(long)
+    talk.pane.submits(message)
+    screens = [program.submits(), program.says("one"), program.rests(), program.drafts(long), program.submits()]
+    talk.misses(*screens, program.says("two"), program.rests())
+    talk.pane.rests(0.5)
+    echo = [("injected", line) for line in long.split("\n")]
+    assert talk.heard()[2:] == [("injected", "first"), ("program", "one"), *echo, ("program", "two")]
+    assert [(ended.turn, ended.reason) for ended in talk.ends()][1:] == [(2, "superseded"), (3, "signal")]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.delta.inputs import Missed
 from streamrelay.events import TurnEnded, TurnStarted
 from streamrelay.testing.scripted_pane import ScriptedPane
 
@@ -320,3 +321,28 @@ def test_the_echo_of_a_message_that_is_pasted_anew_is_due_once(pane: ScriptedPan
         pane.rests(0.1)
     pane.ends()
     assert pane.said() == ["answer 0", "answer 1", "answer 2", "answer 3"]
+
+
+@pytest.mark.requirement("DEL-02a", "DLV-07a")
+@pytest.mark.parametrize("behind", ["", "re first"])
+def test_an_echo_that_was_missed_may_have_output_behind_it(pane: ScriptedPane, behind: str) -> None:
+    """What a dead daemon had pasted and submitted is echoed in the output that is recovered, all of it at once."""
+    pane.prints("begun\r\n")
+    for text in ("Vic (2):\n\nsecond", "Una (1):\n\nthird"):
+        pane.submits(pane.pastes(text))
+    pane.events += pane.stream.apply(Missed(pane.now, "%0", "detached", lost_lines=0))
+    pane.prints(f"Vic (2):\r\n\r\nsecond{behind}\r\n\r\nUna (1):\r\n\r\nthird\r\nre second\r\n")
+    pane.ends()
+    assert [line for line in pane.said() if line] == ["begun", *filter(None, [behind]), "re second"]
+    assert [line for line in pane.said("injected") if line] == ["Vic (2):", "second", "Una (1):", "third"]
+
+
+@pytest.mark.requirement("DEL-02a", "DLV-07a")
+@pytest.mark.parametrize("mark", ["> ", "", "    "])
+def test_an_echo_that_was_missed_may_be_painted_late(pane: ScriptedPane, mark: str) -> None:
+    pane.prints(BRACKETS_ON)
+    pane.submits(pane.pastes("first"))
+    pane.events += pane.stream.apply(Missed(pane.now, "%0", "detached", lost_lines=0))
+    pane.prints(f"about something else\r\n{mark}first\r\nre first\r\n")
+    pane.ends()
+    assert pane.said() == ["about something else", "re first"]

@@ -54,10 +54,17 @@ class _Injection:
     seen: int = 0
     submitted: bool = False
     painted_at_once: bool = False
+    unwatched: bool = False
+    """Whether output was missing while it was pasted and submitted, so that it may have been painted at once."""
     line_feed_owed: bool = False
     held: list[str] = field(default_factory=list)
     marked: bool = False
     torn: TornEcho | None = None
+
+    @property
+    def may_be_at_once(self) -> bool:
+        """Whether its echo may be painted before its Enter takes effect, or was."""
+        return self.painted_at_once or self.unwatched or not self.submitted
 
     def ends_in(self, squeezed: str) -> bool:
         """Tell whether a composer too low for the message shows its end, once or, when it was redrawn, twice."""
@@ -161,6 +168,14 @@ class Ledger:
                 injection.painted_at_once = shown
         return shown
 
+    def miss(self) -> None:
+        """Note that output is missing: what of the unseen messages was painted, and when, is not known.
+
+        Such an echo comes with all that was missed, and other output may stand behind it (tests/faults, seed 39).
+        """
+        for injection in self._pending:
+            injection.unwatched |= not injection.seen
+
     def shows(self, message_id: str, open_text: str) -> bool:
         """Tell whether a text that is being pasted was painted already, given the open line as it stands."""
         for injection in self._pending:
@@ -202,7 +217,7 @@ class Ledger:
                 return True
             if injection.lines[injection.seen].may_be_in(shown):
                 return True
-            if (injection.painted_at_once or not injection.submitted) and injection.may_tear(shown):
+            if injection.may_be_at_once and injection.may_tear(shown):
                 return True
         return False
 
@@ -223,7 +238,7 @@ class Ledger:
         """
         released, self._released = self._released, []
         for injection in self._pending:
-            if injection.painted_at_once or not injection.submitted:
+            if injection.may_be_at_once:
                 pieces = self._at_once(injection, line, may_tear=may_tear)
                 if pieces is not None:
                     return [*released, *pieces]
@@ -235,7 +250,7 @@ class Ledger:
     def without_echo(self, open_text: str) -> str:
         """Return what of the open line is not the echo of an injection that is being shown at once."""
         for injection in self._pending:
-            if injection.painted_at_once or not injection.submitted:
+            if injection.may_be_at_once:
                 if injection.line_feed_owed:
                     return open_text
                 found = injection.lines[injection.seen].find(open_text, injection.prompt)
