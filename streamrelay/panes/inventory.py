@@ -23,6 +23,7 @@ _FIELDS = {
     "in_mode": "pane_in_mode",
     # A flag (0, 1) before tmux 3.3.
     "remains": "!=:#{remain-on-exit},off",
+    "fills_cell": "&&:#{==:#{pane-border-status},off},#{!=:#{pane-scrollbars},on}",
     "in_hub": IS_HUB,
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
     "tty": "pane_tty",
@@ -52,6 +53,8 @@ class PaneInfo:
     in_mode: bool
     remains: bool
     """Whether the pane stays when its program ends."""
+    fills_cell: bool
+    """Whether the pane has the size that the layout of its window says: no row or column of it is a border's."""
     in_hub: bool
     """Whether this place is in a hub of streamrelay, not in a session of the user."""
     active: bool

@@ -7,7 +7,7 @@ It begins with tmux's current screen, or continues where an earlier process ende
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from streamrelay.delta.inputs import Began, Ended, HandedOver, Missed, Output, Pasted, Ran, Reseeded, Submitted
+from streamrelay.delta.inputs import Began, Ended, HandedOver, Missed, Output, Pasted, Ran, Reseeded, Resized, Submitted
 from streamrelay.delta.profiles import Profile
 from streamrelay.events import ClosedReason
 from streamrelay.panes.final_output import RESTED, FinalOutput
@@ -186,6 +186,13 @@ class PanePipeline(PaneRuntime):
     def has_moved(self) -> bool:
         """Whether output may arrive late because the pane has moved."""
         return self.phase == "moved"
+
+    def resized(self, columns: int, lines: int) -> None:
+        """Note that the pane's cell has this size from here on; tmux is asked for its screen afterwards."""
+        screen = self._screen
+        if self.phase == "live" and self.info.fills_cell and (columns, lines) != (screen.columns, screen.lines):
+            self.catch_up()
+            self._enter(Resized(self._now(), self.info.pane, columns, lines))
 
     def moved(self, info: PaneInfo) -> None:
         """Note that the pane has moved to the place in `info`; its output may arrive late until `arrived`."""

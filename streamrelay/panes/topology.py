@@ -35,7 +35,7 @@ from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.process_poll import ProcessPoller, ProcessState, parse_process_states, poll_line
 
-_PANE_IN_LAYOUT = regex.compile(r"\d+x\d+,\d+,\d+,(\d+)")
+_PANE_IN_LAYOUT = regex.compile(r"(\d+)x(\d+),\d+,\d+,(\d+)")
 
 
 class TopologyTracker:
@@ -75,6 +75,7 @@ class TopologyTracker:
             case LayoutChange() | WindowAdd() | WindowClose() | UnlinkedWindowClose() if hub.holds(event.window):
                 if isinstance(event, LayoutChange):
                     self._mark_absent(event)
+                    self._resize(event)
                 self._want(event.window)
             case SubscriptionChanged(name=name, value=value) if name == DEATHS:
                 self._want(
@@ -97,12 +98,18 @@ class TopologyTracker:
 
     def _mark_absent(self, event: LayoutChange) -> None:
         """Note which panes are not in their window any more: they may be back before it is listed."""
-        there = {f"%{number}" for number in _PANE_IN_LAYOUT.findall(event.layout)}
+        there = _sizes(event.layout)
         for pane in [
             pane for pane, one in self._connection.panes.items() if one.window == event.window and pane not in there
         ]:
             pipeline = self._connection.panes[pane].pipeline
             self._connection.guarded(pipeline, partial(pipeline.missed, "moved"))
+
+    def _resize(self, event: LayoutChange) -> None:
+        """Give panes their new size at once: before they are listed, their programs may print for it."""
+        for pane, (columns, lines) in _sizes(event.visible_layout).items():
+            if (one := self._connection.panes.get(pane)) is not None and one.window == event.window:
+                self._connection.guarded(one.pipeline, partial(one.pipeline.resized, columns, lines))
 
     def _want(self, *windows: str) -> None:
         self._changed.update(windows)
@@ -204,3 +211,8 @@ class TopologyTracker:
         self._connection.guarded(pipeline, partial(pipeline.update, here))
         if was.is_replaced_by(here):
             self._connection.spawn(self._connection.seed_again(pipeline))
+
+
+def _sizes(layout: str) -> dict[str, tuple[int, int]]:
+    """Return the panes of a layout, each with the columns and lines of its cell."""
+    return {f"%{pane}": (int(columns), int(lines)) for columns, lines, pane in _PANE_IN_LAYOUT.findall(layout)}

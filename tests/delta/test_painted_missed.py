@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamrelay.delta.inputs import Missed, Output, Reseeded
+from streamrelay.delta.inputs import Missed, Output, Reseeded, Resized
 from streamrelay.events import TurnEnd
 from streamrelay.testing.painted_talk import LOOKS, Talk, name
 from streamrelay.testing.transcript_program import UiStyle
@@ -124,3 +124,18 @@ def test_a_long_message_that_was_sent_meanwhile_is_known_by_its_brackets(look: U
     echo = [("injected", line) for line in long.split("\n")]
     assert talk.heard()[2:] == [("injected", "first"), ("program", "one"), *echo, ("program", "two")]
     assert [(ended.turn, ended.reason) for ended in talk.ends()][1:] == [(2, "superseded"), (3, "signal")]
+
+
+@pytest.mark.requirement("DEL-08")
+@pytest.mark.parametrize("wipes_history", [False, True])
+@pytest.mark.parametrize("size", [(104, 24), (150, 40), (40, 24), (59, 60)])
+@pytest.mark.parametrize("look", LOOKS, ids=name)
+def test_an_answer_that_is_painted_in_a_new_size_before_tmux_tells_its_screen(
+    look: UiStyle, size: tuple[int, int], wipes_history: bool
+) -> None:
+    talk = Talk(look)
+    talk.sends("hello")
+    talk.pane.events += talk.pane.stream.apply(Resized(talk.pane.now, "%0", *size))
+    talk.paints(talk.program.resizes(*size, wipes_history=wipes_history))
+    talk.answers("Hi!")
+    assert talk.heard() == [("injected", "hello"), ("program", "Hi!")]

@@ -58,7 +58,7 @@ class _Pane(PaneRuntime):
         self, recording: Recording, profiles: Sequence[Profile], rendering: RenderScheduler[PaneRuntime]
     ) -> None:
         size = (recording.columns, recording.lines)
-        places = ("%0", "$0", "@0", 0, 0, *size, 1, False, False, False, False, True, "", "", "", "")
+        places = ("%0", "$0", "@0", 0, 0, *size, 1, False, False, False, True, False, True, "", "", "", "")
         super().__init__(PaneInfo(*places), profiles, rendering=rendering)
         self.phase = "live"
 

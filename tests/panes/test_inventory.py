@@ -4,7 +4,9 @@ from dataclasses import replace
 
 from streamrelay.panes.inventory import PaneInfo
 
-INFO = PaneInfo("%0", "$0", "@0", 0, 0, 80, 24, 41, False, False, False, False, True, "/dev/pts/1", "sh", "work", "")
+INFO = PaneInfo(
+    "%0", "$0", "@0", 0, 0, 80, 24, 41, False, False, False, True, False, True, "/dev/pts/1", "sh", "work", ""
+)
 
 
 def test_a_pane_whose_program_is_the_same_is_itself() -> None:

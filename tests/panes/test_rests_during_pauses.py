@@ -17,7 +17,7 @@ from streamrelay.vt.engine import Cursor, Snapshot
 
 pytestmark = pytest.mark.moves_clock
 
-INFO = PaneInfo("%0", "$0", "@0", 0, 0, 80, 5, 1, False, False, False, False, True, "", "sh", "work", "")
+INFO = PaneInfo("%0", "$0", "@0", 0, 0, 80, 5, 1, False, False, False, True, False, True, "", "sh", "work", "")
 BLANK = Snapshot(80, 5, (b"",) * 5, (False,) * 5, Cursor(0, 0))
 
 

@@ -8,6 +8,7 @@ import streamrelay
 from streamrelay.agents import parse_profile
 from streamrelay.errors import PaneGone, TargetNotFound, UsageError
 from streamrelay.events import Gap, PaneClosed, PaneOpened, PaneResized, ProgramChanged, Text, TurnEnded
+from streamrelay.panes.connection import PaneConnection
 from streamrelay.panes.hub import Hub
 from streamrelay.testing.waiting import wait_until_async
 
@@ -109,6 +110,36 @@ async def test_resizes_say_nothing_twice_and_lose_nothing(private_tmux, server, 
             )
         await says.until(lambda s: len(s.said) >= len(expected))
         assert says.said == expected
+        assert says.of(Gap) == []
+
+
+@pytest.mark.requirement("ENG-07c")
+@pytest.mark.parametrize("border", ["off", "top"])
+async def test_output_behind_a_resize_is_read_in_the_new_size(private_tmux, server, heard, monkeypatch, border):
+    """The window is listed late here, as on a busy machine; a pane with a border has its size from there alone."""
+    private_tmux.run("set-option", "-gw", "pane-border-status", border)
+    pane = private_tmux.new_session("work", COUNTER)
+    may_list = asyncio.Event()
+    list_panes = PaneConnection.list_panes
+
+    async def list_late(self, target):
+        await may_list.wait()
+        return await list_panes(self, target)
+
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        monkeypatch.setattr(PaneConnection, "list_panes", list_late)
+        private_tmux.run("resize-window", "-t", "work", "-x", "100", "-y", "30")
+        send(private_tmux, pane, "3")
+        await says.until(lambda s: s.said == ["1", "2", "3"])
+        assert [(event.columns, event.lines) for event in says.of(PaneResized)] == [(100, 30)] * (border == "off")
+        may_list.set()
+        await says.until(lambda s: s.of(PaneResized))
+        send(private_tmux, pane, "2")
+        await says.until(lambda s: s.said == ["1", "2", "3", "1", "2"])
+        size = tuple(map(int, private_tmux.run("display", "-p", "-t", pane, "#{pane_width} #{pane_height}").split()))
+        assert [(event.columns, event.lines) for event in says.of(PaneResized)] == [size]
         assert says.of(Gap) == []
 
 
