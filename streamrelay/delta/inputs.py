@@ -49,7 +49,7 @@ class HandedOver(_Input, frozen=True):
 
 
 class Resized(_Input, frozen=True):
-    """A pane got another size, and the recording has no snapshot of its screen."""
+    """A pane has another size from here on; its screen is not known to be as tmux has it until it is `Reseeded`."""
 
     columns: int
     lines: int

@@ -48,6 +48,8 @@ class OutstandingMessage:
     """Whether it was submitted while the program said something that answers nothing known."""
     abandoned: bool = False
     """Whether the stream has stopped waiting for it, though the program may still show it."""
+    unwatched: bool = False
+    """Whether output was missed while it was pasted or submitted."""
     looks_left: int = MAX_LOOKS
     """The number of snapshots in which a vanished draft is still looked for."""
 
@@ -86,6 +88,7 @@ class OutstandingMessage:
             self.during_output,
             abandoned=self.abandoned,
             wordless=self.is_wordless,
+            unwatched=self.unwatched,
         )
 
     @property

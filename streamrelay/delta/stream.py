@@ -93,6 +93,8 @@ class DeltaStream:
         """When the program printed first what no whole snapshot of its screen has shown yet (stream time)."""
         self._rests_at = 0.0
         self._unsettled = False
+        self._just_resized = False
+        """Whether nothing was printed since the pane has its size: all that stands there is held or said already."""
         self._detector = PromptDetector(
             engine, self._builder, printing=self._printing, conversation=self._conversation, cutter=self._cutter
         )
@@ -231,7 +233,9 @@ class DeltaStream:
                 return self._say(told.t, ProgramChanged(command=told.command))
             case Missed():
                 self._turns.miss()
-                self._ledger.miss()
+                self._conversation.miss()
+                if told.lost_lines == 0:
+                    self._ledger.recover()
                 return self._say(told.t, Gap(reason=told.reason, lost_lines=told.lost_lines))
             case Looked():
                 return self._looked(told.t)
@@ -262,14 +266,16 @@ class DeltaStream:
         if respawned:
             self._following.respawned()
             self._printing.respawned()
-        self._printing.let_pass(resized=resized)
+        if not self._just_resized:
+            self._printing.let_pass(resized=resized)
+        self._just_resized = False
         self._seed(snapshot)
         if resized:
             self._builder.emit(PaneResized(columns=snapshot.columns, lines=snapshot.lines))
         return self._builder.taken()
 
     def _resized(self, now: float, columns: int, lines: int) -> Batch:
-        """Continue in another size without a snapshot (in a recording)."""
+        """Continue in another size; a snapshot follows, unless this is a recording of bytes and sizes."""
         self._builder.now = now
         self._settle()
         self._printing.let_pass(resized=True)
@@ -277,6 +283,7 @@ class DeltaStream:
         frame = self._engine.take()
         self._printing.seed(frame)
         self._following.reset(frame)
+        self._just_resized = True
         return self._say(now, PaneResized(columns=columns, lines=lines))
 
     def _printed(self, data: bytes, now: float) -> Batch:
@@ -285,6 +292,7 @@ class DeltaStream:
         if not self.converses and (self._last_output is None or now - self._last_output >= SETTLE):
             self._printing.goes_on(data)
         self._last_output = now
+        self._just_resized = False
         if self.unseen_since is None:
             self.unseen_since = now
         self._witness.due = None

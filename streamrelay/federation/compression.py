@@ -1,7 +1,7 @@
 """Long bodies are compressed: a node, the broker and the line carry and sync less. Pure.
 
-Zstandard (RFC 8878) shrinks the text of agents and people to about 0.4 of its size; a body that it does not help stays
-as it is. A compressed body says what kind of body it is and how long, so it is counted without being decompressed.
+Zstandard (RFC 8878) shrinks the text of agents and people to about 0.4 of its size; a body that would hardly become
+shorter stays as it is. A compressed body says what kind of body it is and how long, so that it is counted as it is.
 """
 
 from typing import Annotated, Final
@@ -11,8 +11,8 @@ import msgspec
 from streamrelay.federation.messages import Body
 
 MIN_SIZE = 16 << 10
-"""Bytes from which a body is compressed. A short one keeps its length: who sees many of them, and has a part of each
-written, would learn from their sizes what else they hold.
+"""Bytes from which a body is compressed. A short one keeps its length: an attacker who sees the sizes of many, and
+writes a part of each, would learn from them what else they hold.
 """
 MAX_SIZE = 8 << 20
 """Bytes of a body that is decompressed, at most."""
@@ -32,17 +32,19 @@ class Compressed(Body, frozen=True, kw_only=True, tag="compressed"):
     data: bytes
 
 
-class _Tagged(msgspec.Struct):
+class _Kind(msgspec.Struct):
     kind: str
-    body_kind: str = ""
-    size: int = 0
-
-    @property
-    def is_compressed(self) -> bool:
-        return self.kind == "compressed"
 
 
-_READ_TAGGED: Final = msgspec.msgpack.Decoder(_Tagged)
+class _Head(msgspec.Struct):
+    """What a compressed body says of the one in it."""
+
+    body_kind: str
+    size: Annotated[int, msgspec.Meta(ge=0, le=MAX_SIZE)]
+
+
+_READ_KIND: Final = msgspec.msgpack.Decoder(_Kind)
+_READ_HEAD: Final = msgspec.msgpack.Decoder(_Head)
 
 
 def compressed(kind: str, written_body: bytes) -> Compressed | None:
@@ -73,11 +75,20 @@ def decompressed(body: Compressed) -> bytes:
 
 def kind_of(written_body: bytes) -> str:
     """Return what kind a body of this node is, as its tag says; of a compressed one, that of the body in it."""
-    tagged = _READ_TAGGED.decode(written_body)
-    return tagged.body_kind if tagged.is_compressed else tagged.kind
+    head = _head(written_body)
+    return _READ_KIND.decode(written_body).kind if head is None else head.body_kind
 
 
 def size_of(written_body: bytes | msgspec.Raw) -> int:
-    """Return how many bytes a readable body has when it is not compressed."""
-    tagged = _READ_TAGGED.decode(written_body)
-    return tagged.size if tagged.is_compressed else memoryview(written_body).nbytes
+    """Return how many bytes a body has when it is not compressed; of what cannot be read, how many there are."""
+    try:
+        head = _head(written_body)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        head = None
+    return memoryview(written_body).nbytes if head is None else head.size
+
+
+def _head(written_body: bytes | msgspec.Raw) -> _Head | None:
+    # Other kinds may have fields of these names.
+    is_compressed = _READ_KIND.decode(written_body).kind == "compressed"
+    return _READ_HEAD.decode(written_body) if is_compressed else None

@@ -13,14 +13,14 @@ import msgspec
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import UsageError
-from streamrelay.federation.compression import Compressed, compressed, decompressed
-from streamrelay.federation.keys import KeyRing, Refused
+from streamrelay.federation.compression import Compressed, compressed, decompressed, size_of
+from streamrelay.federation.keys import MAX_SEALED_SIZE, KeyRing, Refused
 from streamrelay.federation.messages import AnyBody, Body, Deliver, Message
 
 MAX_BATCH = 64
 """Envelopes in one entry."""
 MAX_BATCH_SIZE = 1 << 18
-"""Bytes of bodies in one entry; a larger body has an entry of its own."""
+"""Bytes of bodies in one entry, before compression; a larger body has an entry of its own."""
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def batches(envelopes: Iterable[Envelope]) -> Iterator[list[Envelope]]:
     batch: list[Envelope] = []
     size = 0
     for envelope in envelopes:
-        more = memoryview(envelope.body).nbytes
+        more = size_of(envelope.body)
         if batch and (len(batch) == MAX_BATCH or size + more > MAX_BATCH_SIZE):
             yield batch
             batch, size = [], 0
@@ -120,4 +120,6 @@ def opened(fields: Mapping[bytes, bytes], *, to: str, keys: KeyRing) -> tuple[by
         raise Refused("unreadable", f"it cannot be read: {error}", sender) from error
     if any((envelope.sender, envelope.to) != (sender, to) for envelope in batch.envelopes):
         raise Refused("forged", "it names another sender or addressee inside", sender)
+    if sum(size_of(envelope.body) for envelope in batch.envelopes) > MAX_SEALED_SIZE:
+        raise Refused("too_large", f"its bodies are longer than {MAX_SEALED_SIZE:,} bytes when decompressed", sender)
     return salt, batch

@@ -280,8 +280,7 @@ class Node:
         wait = allowance.wait(now, counts=counts)
         verdict = self.channels[envelope.sender].take(envelope, wait=wait, limit=str(allowance.limits))
         if verdict == "new":
-            size = len(envelope.body) if body is None else size_of(envelope.body)
-            allowance.spend(size, counts=counts)
+            allowance.spend(size_of(envelope.body), counts=counts)
             self._moved.add(envelope.sender)
         allowance.slowed += verdict == "slowed"
         return verdict

@@ -8,6 +8,7 @@ import sys
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
-    from backports import zstd
+    # `from backports` would raise another error where another package has made that folder.
+    import backports.zstd as zstd  # noqa: PLR0402
 
 __all__ = ["zstd"]

@@ -23,7 +23,8 @@ _FIELDS = {
     "in_mode": "pane_in_mode",
     # A flag (0, 1) before tmux 3.3.
     "remains": "!=:#{remain-on-exit},off",
-    "fills_cell": "&&:#{==:#{pane-border-status},off},#{!=:#{pane-scrollbars},on}",
+    # tmux 3.6 has scrollbars.
+    "fills_cell": "&&:#{==:#{pane-border-status},off},#{?#{pane-scrollbars},#{==:#{pane-scrollbars},off},1}",
     "in_hub": IS_HUB,
     "active": "?#{&&:#{window_active},#{pane_active}},1,0",
     "tty": "pane_tty",

@@ -54,6 +54,8 @@ class PanePipeline(PaneRuntime):
         )
         self._missing = GapRecovery(self._screen)
         self._respawned = False
+        self.awaits_screen = False
+        """Whether the pane has a new size for which tmux was not asked for its screen."""
 
     async def resume(self, past: Past) -> None:
         """Continue where an earlier process ended: replay its entries, so that the stream repeats the same events.
@@ -108,6 +110,7 @@ class PanePipeline(PaneRuntime):
     def seed(self, snapshot: Snapshot) -> None:
         """Start, or restart, with tmux's screen at this place of the stream."""
         self.catch_up()
+        self.awaits_screen = False
         now, info = self._now(), self.info
         if self.phase != "connecting":
             respawned, self._respawned = self._respawned, False
@@ -192,6 +195,7 @@ class PanePipeline(PaneRuntime):
         screen = self._screen
         if self.phase == "live" and self.info.fills_cell and (columns, lines) != (screen.columns, screen.lines):
             self.catch_up()
+            self.awaits_screen = True
             self._enter(Resized(self._now(), self.info.pane, columns, lines))
 
     def moved(self, info: PaneInfo) -> None:

@@ -3,6 +3,8 @@
 tmux's notifications differ between versions, so a notification is only a reason to list the named window again; the
 listing is the truth. The cost therefore depends on what happens, not on how many panes exist. When a pane moves to an
 unlinked window, the tracker links that window; what the pane printed in between arrives late (`panes.recovery`).
+
+One thing does not wait for the listing: a pane's new size, because its program prints for that at once.
 """
 
 import asyncio
@@ -152,7 +154,11 @@ class TopologyTracker:
             if here.window != one.window or one.pipeline.has_moved:
                 self._connection.guarded(one.pipeline, partial(one.pipeline.moved, here))
                 moved.append(one.pipeline)
-            elif (was.columns, was.lines) != (here.columns, here.lines) or was.is_replaced_by(here):
+            elif (
+                one.pipeline.awaits_screen
+                or (was.columns, was.lines) != (here.columns, here.lines)
+                or was.is_replaced_by(here)
+            ):
                 seeded_anew.append(one.pipeline)
             self._connection.guarded(one.pipeline, partial(one.pipeline.update, here))
             if here.remains:

@@ -28,7 +28,8 @@ class ScriptedPane:
 
     def __init__(self, columns: int = 80, lines: int = 24, *, pane: str = "%0") -> None:
         self.pane = pane
-        self.stream = DeltaStream(TmuxScreen(columns, lines), pane=pane)
+        self.screen = TmuxScreen(columns, lines)
+        self.stream = DeltaStream(self.screen, pane=pane)
         self.events: list[Event] = []
         self.now = 0.0
         self._ids = itertools.count(1)

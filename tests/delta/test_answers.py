@@ -407,6 +407,45 @@ def test_of_a_message_whose_echo_was_missed_the_form_in_the_composer_takes_no_pa
     ]  # fmt: skip
 
 
+LONG = "the piece is yours\nspeak to all"
+
+
+@pytest.mark.requirement("DEL-02a", "DEL-02b")
+@pytest.mark.parametrize(
+    ("message", "quote", "is_echo"),
+    [
+        (Message("m2", (LONG,), wordless=True, unwatched=True), "[Pasted text #7 +2 lines]", True),
+        (Message("m2", (LONG,), wordless=True), "[Pasted text #7 +2 lines]", False),
+        (Message("m2", (LONG,), wordless=True, unwatched=True), "[sic]", False),
+        (Message("m2", (LONG,), wordless=True, unwatched=True), "as in [1]", False),
+        (Message("m2", ("go on",), wordless=True, unwatched=True), "[1 of 3]", False),
+    ],
+)
+def test_a_row_in_brackets_is_the_echo_of_a_long_message_that_was_sent_unwatched(
+    message: Message, quote: str, is_echo: bool
+) -> None:
+    rows = ["> one", "", "● first", "", f"> {quote}", "", "● second"]
+    answer = read_answer(
+        [], [PaintedRow(row) for row in rows], [Message("m1", ("one",)), message], columns=40,
+        is_spinner=lambda _: False, mark="> ",
+    )  # fmt: skip
+    assert answer.accounted == 1 + is_echo
+
+
+@pytest.mark.requirement("DEL-02a")
+def test_a_row_in_brackets_below_a_later_message_is_no_echo_of_an_earlier_one() -> None:
+    rows = ["> one", "", "● first", "", "> three", "", "● third:", "", "> [1 of 3]"]
+    messages = [
+        Message("m1", ("one",)),
+        Message("m2", (LONG,), wordless=True, unwatched=True),
+        Message("m3", ("three",)),
+    ]
+    answer = read_answer(
+        [], [PaintedRow(row) for row in rows], messages, columns=40, is_spinner=lambda _: False, mark="> "
+    )
+    assert [passage.message_id for passage in answer.passages if passage.kind == "injected"] == ["m1", "m3"]
+
+
 def test_a_beheaded_echo_at_the_top_or_behind_rows_nobody_saw() -> None:
     message = "a first line that left\nand a second line that is here"
     assert read(["  and a second line that is here", "", "Hi!"], message)[1:] == [("text", ["Hi!"])]

@@ -346,3 +346,29 @@ def test_an_echo_that_was_missed_may_be_painted_late(pane: ScriptedPane, mark: s
     pane.prints(f"about something else\r\n{mark}first\r\nre first\r\n")
     pane.ends()
     assert pane.said() == ["about something else", "re first"]
+
+
+@pytest.mark.requirement("DEL-02a", "DEL-02b")
+def test_a_message_that_was_never_echoed_in_a_gap_takes_no_later_words(pane: ScriptedPane) -> None:
+    pane.prints("begun\r\n")
+    pane.submits(pane.pastes("first"))
+    pane.events += pane.stream.apply(Missed(pane.now, "%0", "detached", lost_lines=0))
+    pane.prints("re first\r\n")
+    pane.rests(5.0)
+    pane.sends("hello there", painted="hello there")
+    pane.prints("\r\nfirst of all\r\n")
+    pane.ends()
+    assert [line for line in pane.said() if line] == ["begun", "re first", "first of all"]
+    assert pane.said("injected") == ["hello there"]
+
+
+@pytest.mark.requirement("DEL-02b")
+@pytest.mark.parametrize("lost_lines", [None, 3])
+def test_an_echo_that_is_lost_in_a_gap_is_not_looked_for_in_later_words(
+    pane: ScriptedPane, lost_lines: int | None
+) -> None:
+    pane.submits(pane.pastes("y"))
+    pane.events += pane.stream.apply(Missed(pane.now, "%0", "detached", lost_lines=lost_lines))
+    pane.prints("your files are safe\r\n")
+    pane.ends()
+    assert pane.said() == ["your files are safe"]

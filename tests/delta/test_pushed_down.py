@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from streamrelay.delta.inputs import Resized
+from streamrelay.delta.inputs import Reseeded, Resized
 from streamrelay.events import Gap
 from streamrelay.testing.scripted_pane import ScriptedPane
+from streamrelay.vt import TmuxScreen
+from streamrelay.vt.engine import Cursor, Snapshot
 
 COLUMNS, LINES = 40, 30
 WINDOW = 5
@@ -64,6 +66,14 @@ class LiveDisplay:
     def said(self) -> list[str]:
         """What the program said, without blank lines."""
         return [line for line in self.pane.said() if line.strip()]
+
+
+def shown(screen: TmuxScreen) -> Snapshot:
+    """Return what tmux tells of a screen."""
+    rows = screen.rows(0, screen.lines)
+    painted, wraps = tuple(row.text.encode() for row in rows), tuple(row.wrapped for row in rows)
+    place, total = Cursor(screen.cursor.x, screen.cursor.y), screen.history_total
+    return Snapshot(screen.columns, screen.lines, painted, wraps, place, history_total=total)
 
 
 @pytest.fixture
@@ -134,10 +144,14 @@ def test_lines_that_a_program_repeats_are_said_as_often(display: LiveDisplay, li
 
 @pytest.mark.requirement("DEL-08")
 @pytest.mark.parametrize("columns", [30, 60])
-def test_what_is_painted_again_after_a_resize_is_said_once(display: LiveDisplay, columns: int) -> None:
+@pytest.mark.parametrize("reseeded", [False, True])
+def test_what_is_painted_again_after_a_resize_is_said_once(display: LiveDisplay, columns: int, reseeded: bool) -> None:
     pane = display.pane
     display.streams(ANSWER[:250])
     pane.events += pane.stream.apply(Resized(pane.now, pane.pane, columns, LINES))
+    if reseeded:
+        # tmux is asked for its screen behind each resize of a live pane.
+        pane.events += pane.stream.apply(Reseeded(pane.now, pane.pane, shown(pane.screen)))
     display.columns = columns
     # It counts its final rows in the old width, so it paints some again, or skips some.
     display._final = 4

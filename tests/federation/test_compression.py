@@ -1,6 +1,8 @@
 """A long body travels compressed and comes back as it was; a damaged or lying one is refused, and costs little."""
 
+import importlib
 import random
+import sys
 import tracemalloc
 
 import msgspec
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamrelay.errors import ExtraMissing
 from streamrelay.federation.allowance import Allowance, Limits
 from streamrelay.federation.compression import (
     MAX_SIZE,
@@ -19,12 +22,23 @@ from streamrelay.federation.compression import (
     kind_of,
     size_of,
 )
-from streamrelay.federation.envelope import Envelope, read_body, rewritten, written
+from streamrelay.federation.envelope import (
+    MAX_BATCH_SIZE,
+    Envelope,
+    batches,
+    opened,
+    read_body,
+    rewritten,
+    sealed,
+    written,
+)
 from streamrelay.federation.keys import Refused
 from streamrelay.federation.messages import Message
 from streamrelay.federation.node import Node
 from streamrelay.federation.zstandard import zstd
+from streamrelay.installation import needs_extra
 from streamrelay.service.machine import ServiceMachine
+from tests.federation.conftest import ring
 
 WORDS = "the words of a session, größer 端\n"
 LONG = Message(message_id="m1", name="Bob", text=WORDS * 5_000)
@@ -62,9 +76,37 @@ def test_its_kind_and_its_whole_size_are_known_without_decompressing() -> None:
     assert (kind_of(written(LONG)), size_of(written(LONG))) == ("message", len(plain))
     short = Message(message_id="m1", name="Bob", text="x")
     assert (kind_of(written(short)), size_of(written(short))) == ("message", len(written(short)))
-    # Only a compressed body may say how long it is.
-    lying = msgspec.msgpack.encode({"kind": "gone", "pane": "%1", "reason": "x", "size": 1, "body_kind": "ack"})
-    assert (kind_of(lying), size_of(lying)) == ("gone", len(lying))
+
+
+@pytest.mark.parametrize("more", [{"size": 1, "body_kind": "ack"}, {"size": "x"}, {"size": None}, {"body_kind": 3}])
+def test_another_body_with_such_fields_is_what_it_is(more: dict[str, object]) -> None:
+    body = Message(message_id="m1", name="Bob", text="x")
+    lying = msgspec.msgpack.encode({**msgspec.to_builtins(body), **more})
+    assert (kind_of(lying), size_of(lying)) == ("message", len(lying))
+    assert read_body(envelope(lying)) == body
+    node = Node.restored({}, "beta", ("alpha",), ServiceMachine(), lambda _: True, epoch=1)
+    assert node.admit(envelope(lying), body, 0.0) == "new"
+
+
+def test_an_entry_holds_no_more_than_it_did_before_it_was_compressed() -> None:
+    bodies = [written(Message(message_id=f"m{number}", name="Bob", text="x" * MAX_BATCH_SIZE)) for number in range(33)]
+    envelopes = [envelope(body, number) for number, body in enumerate(bodies, 1)]
+    assert [len(batch) for batch in batches(envelopes)] == [1] * 33
+    fields = sealed(envelopes, ring("alpha"), at=0.0, salt=bytes(16))
+    assert sum(map(len, fields.values())) < 1 << 14
+    with pytest.raises(Refused) as caught:
+        opened(fields, to="beta", keys=ring("beta"))
+    assert caught.value.reason == "too_large"
+    fields = sealed(envelopes[:31], ring("alpha"), at=0.0, salt=bytes(16))
+    assert len(opened(fields, to="beta", keys=ring("beta"))[1].envelopes) == 31
+
+
+def test_a_missing_package_is_an_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.delitem(sys.modules, "streamrelay.federation.zstandard")
+    with pytest.raises(ExtraMissing), needs_extra("redis", "a link between machines"):
+        importlib.import_module("streamrelay.federation.zstandard")
 
 
 def test_the_allowance_of_a_peer_counts_the_whole_size() -> None:
@@ -89,6 +131,7 @@ DATA = zstd.compress(PLAIN)
         Compressed(body_kind="message", size=len(PLAIN), data=b"no Zstandard"),
         Compressed(body_kind="message", size=0, data=b""),
         Compressed(body_kind="message", size=-1, data=DATA),
+        Compressed(body_kind="message", size=1 << 62, data=DATA),
         Compressed(body_kind="message", size=MAX_SIZE + 1, data=zstd.compress(b"x" * (MAX_SIZE + 1))),
         holding(msgspec.msgpack.encode(holding(PLAIN))),
         holding(b"\xc1"),
@@ -96,9 +139,11 @@ DATA = zstd.compress(PLAIN)
     ],
 )
 def test_a_damaged_or_lying_one_is_refused(body: Compressed) -> None:
+    sent = msgspec.msgpack.encode(body)
     with pytest.raises(Refused) as caught:
-        read_body(envelope(msgspec.msgpack.encode(body)))
+        read_body(envelope(sent))
     assert caught.value.reason == "unreadable"
+    assert 0 <= size_of(sent) <= MAX_SIZE
 
 
 def test_a_bomb_costs_no_more_than_it_says() -> None:

@@ -143,6 +143,23 @@ async def test_output_behind_a_resize_is_read_in_the_new_size(private_tmux, serv
         assert says.of(Gap) == []
 
 
+@pytest.mark.requirement("ENG-07c")
+async def test_a_border_that_comes_after_the_attach_leaves_the_true_size(private_tmux, server, heard):
+    """With a border the pane is a row lower; when its window is a row higher it has the size that it had."""
+    pane = private_tmux.new_session("work", COUNTER)
+    async with server.watch(pane) as stream:
+        says = heard(stream)
+        await says.until(lambda s: s.of(PaneOpened))
+        before = says.of(PaneOpened)[0]
+        private_tmux.run("set-option", "-w", "-t", "work", "pane-border-status", "top")
+        private_tmux.run("resize-window", "-t", "work", "-y", str(before.lines + 1))
+        size = private_tmux.run("display", "-p", "-t", pane, "#{pane_width} #{pane_height}").split()
+        assert size == [str(before.columns), str(before.lines)]
+        send(private_tmux, pane, "2")
+        await says.until(lambda s: s.said == ["1", "2"])
+        await says.until(lambda s: not s.of(PaneResized) or s.of(PaneResized)[-1].lines == before.lines)
+
+
 async def test_a_person_who_detaches_everybody_does_not_end_the_stream(private_tmux, server, heard):
     pane = private_tmux.new_session("work", COUNTER)
     async with server.watch(pane) as stream:

@@ -579,9 +579,10 @@ class Printing:
     def let_pass(self, *, resized: bool) -> None:
         """The screen is about to be seeded anew, which forgets what stands on it: nothing is held back any longer.
 
-        Of a terminal that is `resized`, what a program painted waits until it paints in the new size.
+        Of a terminal that is `resized`, or was and is not painted anew, what a program painted waits until it paints in
+        the new size.
         """
-        self._is_resizing = resized and self._paints
+        self._is_resizing = (resized or bool(self._resized)) and self._paints
         self._look_and_release()
         self._is_resizing = False
         self.say(self.region.release())

@@ -8,6 +8,9 @@ on the same row, and the program's own output can follow it on the same row (`ca
 part echo and part output. What appears in the gap and spells the injection is echo. Of a message of several lines the
 program answers the first while the kernel still echoes the others: those can be torn (torn_echo.py).
 
+Of a message that was sent while output was missing it is not known when its echo was painted. Until the output is read
+that tmux kept of it, both ways are looked for.
+
 *Late*, after the Enter, at any delay: a program that has switched the kernel's echo off and paints what it was sent,
 behind a mark (`> hello`) or plain. The earliest run of whole lines that spells the injection is the echo. A plain copy
 by a program without a composer (it never asked for bracketed paste), which nothing follows before the turn ends, is not
@@ -55,16 +58,21 @@ class _Injection:
     submitted: bool = False
     painted_at_once: bool = False
     unwatched: bool = False
-    """Whether output was missing while it was pasted and submitted, so that it may have been painted at once."""
+    """Whether it is unseen, and the output that tmux kept of a gap is being read: it may have been painted at once."""
     line_feed_owed: bool = False
     held: list[str] = field(default_factory=list)
     marked: bool = False
     torn: TornEcho | None = None
 
     @property
+    def is_at_once(self) -> bool:
+        """Whether its echo is painted before its Enter takes effect, or was, if it is painted at all."""
+        return self.painted_at_once or not self.submitted
+
+    @property
     def may_be_at_once(self) -> bool:
-        """Whether its echo may be painted before its Enter takes effect, or was."""
-        return self.painted_at_once or self.unwatched or not self.submitted
+        """Whether its echo may be of that kind."""
+        return self.is_at_once or self.unwatched
 
     def ends_in(self, squeezed: str) -> bool:
         """Tell whether a composer too low for the message shows its end, once or, when it was redrawn, twice."""
@@ -168,10 +176,11 @@ class Ledger:
                 injection.painted_at_once = shown
         return shown
 
-    def miss(self) -> None:
-        """Note that output is missing: what of the unseen messages was painted, and when, is not known.
+    def recover(self) -> None:
+        """Note that output was missed, and that tmux has all of it: it comes next, in one piece.
 
-        Such an echo comes with all that was missed, and other output may stand behind it (tests/faults, seed 39).
+        Whether the unseen messages were painted before their Enter is not known: other output may stand behind such an
+        echo in its row (tests/faults, seed 39).
         """
         for injection in self._pending:
             injection.unwatched |= not injection.seen
@@ -242,9 +251,9 @@ class Ledger:
                 pieces = self._at_once(injection, line, may_tear=may_tear)
                 if pieces is not None:
                     return [*released, *pieces]
-                released += injection.release_torn()
-                break
             released += injection.release_torn()
+            if injection.is_at_once:
+                break
         return [*released, *self._late(line, has_composer)]
 
     def without_echo(self, open_text: str) -> str:
@@ -254,7 +263,10 @@ class Ledger:
                 if injection.line_feed_owed:
                     return open_text
                 found = injection.lines[injection.seen].find(open_text, injection.prompt)
-                return open_text if found is None else open_text[found[1] :]
+                if found is not None:
+                    return open_text[found[1] :]
+                if injection.is_at_once:
+                    return open_text
         return open_text
 
     def forget_submitted(self) -> None:
@@ -290,6 +302,7 @@ class Ledger:
         released, self._released = self._released, []
         for injection in list(self._pending):
             released += injection.release_torn()
+            injection.unwatched = False
             if not injection.submitted or (injection.painted_at_once and injection.stands_on(open_text)):
                 continue
             if injection.spelled_out() or injection.painted_at_once:

@@ -19,7 +19,7 @@ from streamrelay.delta.layout.rows import PaintedRow, cells_of
 from streamrelay.delta.profiles import GENERIC, Profile, matches
 from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.blocks import blocks_of, bullet_before, is_broken_off
-from streamrelay.delta.transcript.echoes import Block, EchoSearch, is_placeholder, rest_of_box, spelling
+from streamrelay.delta.transcript.echoes import Block, EchoSearch, may_be_folded, rest_of_box, spelling
 from streamrelay.delta.transcript.known_text import first_new_row
 from streamrelay.delta.transcript.line_joining import (
     logical_lines,
@@ -62,6 +62,8 @@ class Message:
     """Whether the wait for its answer was given up."""
     wordless: bool = False
     """Whether its composer was seen to show none of its words: what the transcript shows may be a placeholder."""
+    unwatched: bool = False
+    """Whether output was missed while it was sent, so that its composer may have shown anything."""
 
 
 class Passage(NamedTuple):
@@ -236,8 +238,8 @@ def _unspelled_echo(
 
     Of what a person typed the last keys may not have been seen, or only a placeholder for what was pasted: then it is
     `typed`, the first message there. Any placeholder is one row on top, and may be that of a message sent `later`,
-    where this one was given up and that one was not. Below the answer to an earlier message, at `start`, it is known by
-    its brackets (tests/faults, seed 38: it was pasted and submitted where output was missing).
+    where this one was given up and that one was not. Of a message that was sent unwatched it is looked for below the
+    answer to an earlier one, at `start`, too, and known by its brackets (tests/faults, seed 38).
     """
     rule: Rule = "echo_folded"
     if message.message_id is None:
@@ -251,8 +253,9 @@ def _unspelled_echo(
     else:
         echo = search.on_top(mark, start)
         echo = echo if echo is not None and echo.stop == echo.start + 1 else None
-        if echo is None and start and not any(map(is_placeholder, message.forms)):
-            echo = search.placeholder(mark, start)
+        if echo is None and message.unwatched and start and may_be_folded(message.forms[0]):
+            folded = search.find_placeholder(mark, start)
+            echo = None if folded is None or _is_behind_later(folded, later, search, start) else folded
     if echo is None:
         return None, rule
     for other in later:

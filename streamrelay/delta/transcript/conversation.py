@@ -308,6 +308,11 @@ class Conversation:
         self._add(OutstandingMessage(message_id, text))
         self._draft = ""
 
+    def miss(self) -> None:
+        """Note that output was missed: how the composer showed the messages that are sent is not known."""
+        for sent in self._sent:
+            sent.unwatched |= sent.phase in {"pasting", "submitted"}
+
     def hand_over(self, message_id: str, text: str, *, during_output: bool) -> None:
         """Note that a message is about to be sent by the program's own API; see `submit`."""
         self._learn_borders()

@@ -37,7 +37,10 @@ _UNSPOKEN = regex.compile(r"[\s`*_~\u200b\ufe0f]+")
 _FENCE = regex.compile(r"(?m)^[ \t]*(?:```+|~~~+)[^`\n]*(?:\n|$)")
 """A row around a block of code in Markdown. A program that renders what a person sent shows no such rows."""
 
-_IN_BRACKETS = regex.compile(r"\s*\[[^\[\]]*\]\s*")
+_PLACEHOLDER = regex.compile(r"\s*\[[^\[\]]*\d[^\[\]]*\]\s*")
+"""A count in brackets: `[Pasted text #1 +4 lines]`, `[Pasted Content 1204 chars]`."""
+_MIN_FOLDED = 200
+"""Characters of one line for which a program shows a placeholder, at least; of several lines it may in any case."""
 
 _LIST_MARK = regex.compile(r"(?m)^[ \t]*[-*+•‣◦▪][ \t]+")
 """Programs show other marks than were written; those in front of a row are passed over anyway."""
@@ -55,9 +58,9 @@ MIN_SHARE_OF_MESSAGE = 0.7
 """Part of a message's words by which a block behind the mark of messages is known for it, though spelled otherwise."""
 
 
-def is_placeholder(text: str) -> bool:
-    """Tell whether a text in brackets stands for a long message: `[Pasted text #1 +4 lines]`, `[Pasted Content 9]`."""
-    return _IN_BRACKETS.fullmatch(text) is not None
+def may_be_folded(text: str) -> bool:
+    """Tell whether a program may show a placeholder for a message."""
+    return "\n" in text or len(text) >= _MIN_FOLDED
 
 
 def spelling(text: str) -> str:
@@ -210,11 +213,11 @@ class EchoSearch:
         is_first = block is not None and not any(row.strip() for row in self._rows[start : block.start])
         return block if is_first else None
 
-    def placeholder(self, mark: str, start: int = 0) -> Block | None:
+    def find_placeholder(self, mark: str, start: int = 0) -> Block | None:
         """Return the first paragraph behind the mark of messages that is a placeholder."""
         for block, _ in self._paragraphs(mark):
             is_row = block.start >= start and block.stop == block.start + 1
-            if is_row and is_placeholder(self._rows[block.start][len(mark) :]):
+            if is_row and _PLACEHOLDER.fullmatch(self._rows[block.start], len(mark)):
                 return block
         return None
 
