@@ -11,7 +11,7 @@ pair, in which files get their size, is not counted.
 
 What is said is Markdown (this project's documents), and above 16 KB, where bodies are compressed, random letters too.
 
-    python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, nine pairs
+    python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, 31 pairs
     python -m benchmarks.federation --nodes 2 5 10 --sizes 4096
 """
 
@@ -403,7 +403,7 @@ def measure(arguments: argparse.Namespace) -> Report:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = measuring.options(__doc__, repetitions=9)
+    parser = measuring.options(__doc__, repetitions=31)
     parser.add_argument("--nodes", type=int, nargs="+", default=[2], help="(%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 4096, 262_144], help="bytes (%(default)s)")
     return parser
