@@ -9,7 +9,8 @@ A busy disk changes its speed within seconds. So both ways stay open for all run
 each other, the way that begins changes from pair to pair, and each pair gives one ratio. Medians are shown. The first
 pair, in which files get their size, is not counted.
 
-What is said is Markdown (this project's documents), and above 16 KB, where bodies are compressed, random letters too.
+The messages are Markdown (this project's documents). From 16 KB on, where bodies are compressed, random letters are
+measured too.
 
     python -m benchmarks.federation                    # 2 nodes, 100 B, 4 KB and 256 KB, 31 pairs
     python -m benchmarks.federation --nodes 2 5 10 --sizes 4096
@@ -383,7 +384,7 @@ async def compare_all(nodes: Sequence[int], sizes: Sequence[int], repetitions: i
 
 
 def wordings(size: int) -> tuple[Wording, ...]:
-    """Return what is said in that many bytes: where it could be compressed, also what hardly can."""
+    """Return the kinds of text that messages of that size are measured with."""
     return ("Markdown",) if size < MIN_SIZE else ("Markdown", "random letters")
 
 

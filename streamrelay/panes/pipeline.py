@@ -55,7 +55,7 @@ class PanePipeline(PaneRuntime):
         self._missing = GapRecovery(self._screen)
         self._respawned = False
         self.awaits_screen = False
-        """Whether the pane has a new size for which tmux was not asked for its screen."""
+        """Whether the pane has a new size, and tmux's screen in that size was not read yet."""
 
     async def resume(self, past: Past) -> None:
         """Continue where an earlier process ended: replay its entries, so that the stream repeats the same events.

@@ -679,6 +679,6 @@ def _key_ring(table: FederationTable) -> KeyRing:
             f"federation.key_file cannot be read: {error}", hint="make a key: streamrelay peers add-key"
         ) from error
     with needs_extra("redis", "a link between machines"):
-        import streamrelay.federation.zstandard  # noqa: F401  # rather missing here than at the first long text
+        import streamrelay.federation.zstandard  # noqa: F401  # fails at the start, not at the first long text
 
         return KeyRing(read_key_file(text), {peer: peers[peer] for peer in table.peers})

@@ -24,7 +24,7 @@ LONG_REST = 5.0
 
 
 class ScriptedPane:
-    """One pane of `columns` by `lines` cells; `events` holds all that came out, `now` is seconds of the stream."""
+    """One pane of `columns` by `lines` cells, shown on `screen`; `events` holds all that came out, `now` is seconds."""
 
     def __init__(self, columns: int = 80, lines: int = 24, *, pane: str = "%0") -> None:
         self.pane = pane
