@@ -13,11 +13,11 @@ from streamrelay.events import Activity, Gap, Text
 Rule = Literal[
     "passed", "repainted", "unfinished", "closed", "held", "behind_echo", "answer", "echo_at_once", "echo_torn",
     "echo_late", "echo_whole", "echo_as_composed", "echo_tail", "echo_labelled", "echo_alike", "echo_folded",
-    "echo_cut_short", "echo_again", "behind_mark", "line_editor", "behind_prompt", "behind_question", "key",
-    "asked", "greeting", "first_screen", "begun_before", "corner", "box", "bar", "outcome", "activity_of_profile",
-    "unpainted", "cut_off", "history", "unheard", "unreadable", "old_transcript", "reprint", "above_echo", "spinner",
-    "tip", "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt", "said_already",
-    "witnessed", "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
+    "echo_cut_short", "echo_again", "behind_mark", "typed_by_record", "line_editor", "behind_prompt", "behind_question",
+    "key", "asked", "greeting", "first_screen", "begun_before", "corner", "box", "bar", "outcome",
+    "activity_of_profile", "unpainted", "cut_off", "history", "unheard", "unreadable", "old_transcript", "reprint",
+    "above_echo", "spinner", "tip", "furniture_of_profile", "footer", "leftover", "status_rows", "composer", "prompt",
+    "said_already", "witnessed", "painted_over", "filled", "screen_only", "not_in_record", "echo_lost",
 ]  # fmt: skip
 
 WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
@@ -41,6 +41,7 @@ WORDS: Final[Mapping[Rule, str]] = MappingProxyType({
     "echo_cut_short": "echo: a row after the message mark with the beginning of the message, ending in an ellipsis",
     "echo_again": "echo: the rest of a message's box, or another copy of a message where several are answered",
     "behind_mark": "it follows the message mark and streamrelay did not send it, so a person typed it",
+    "typed_by_record": "a person typed it: the agent's own record has it as the next message",
     "line_editor": "a line editor held it when it closed, so a person submitted it",
     "behind_prompt": "it follows a prompt at which the program waited, so a person typed it",
     "behind_question": "it follows a question at which the program waited, so a person typed it",

@@ -288,6 +288,23 @@ class ScreenFollower:
         self._awaited = self.conversation.waits
         self._ledger.forget_submitted()
 
+    def _say_passed(self) -> None:
+        """Say what is answered already, where the program goes on with a message that has waited meanwhile.
+
+        Else one that gets messages more quickly than it answers them would be heard only when they cease. The screen
+        alone does not tell that it goes on: messages that wait may stand below an answer that is not over.
+        """
+        if not self._turns.is_open:
+            return
+        now = self._builder.now
+        passed = self.conversation.read_passed(lambda messages: self.witness.has_reached(messages, now))
+        if passed is None:
+            return
+        painted_over, outstanding = self.conversation.painted_over, self.conversation.outstanding
+        self.witness.compare(passed.answer, painted_over, outstanding, goes_on=True)
+        self._builder.tell(passed.answer, goes_on=True)
+        self._builder.take_up(passed.message_id)
+
     def _note_change(self, worked: bool | None, printed: float | None) -> None:
         """The screen of a conversation reads differently."""
         if printed is not None:
@@ -301,6 +318,7 @@ class ScreenFollower:
             self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._builder.now)
             if self.conversation.works:
                 self._go_to_work()
+        self._say_passed()
 
     def _note_typed(self) -> bool:
         """Begin a turn for what a person has submitted, if anything was seen of that."""

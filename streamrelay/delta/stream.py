@@ -177,6 +177,11 @@ class DeltaStream:
         return self._witness.due is not None
 
     @property
+    def consults_witness(self) -> bool:
+        """Whether the agent's own record tells what the screen does not: that it goes on with a message that waits."""
+        return self._turns.is_open and self.converses and self._conversation.has_queue
+
+    @property
     def pane_state(self) -> PaneState:
         """What a sender would find if it typed now; `look` first. Costs a pass over the rows of the screen."""
         follows = self._mode.has_composer

@@ -154,6 +154,11 @@ class PaneRuntime:
         return not self.closed and self._stream.awaits_witness
 
     @property
+    def consults_witness(self) -> bool:
+        """Whether that record tells, in mid-turn, when the program goes on with a message that waits."""
+        return not self.closed and self._stream.consults_witness
+
+    @property
     def pane_state(self) -> PaneState:
         """The state that a writer finds before typing; call `look` first."""
         return self._stream.pane_state

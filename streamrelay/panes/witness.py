@@ -1,13 +1,15 @@
 """The agent's own record, read for one live pane when its stream waits for it, and when the pane ends in mid-answer.
 
 The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
-over. The first answer is also looked for while it is under way: once its process has ended, no record can be found. An
-end that a record tells then is kept until a turn waits: the call of a tool may be written when the tool has run.
+over. The first answer is also looked for while it is under way: once its process has ended, no record can be found. So
+is every answer behind which a message waits. An end that a record tells then is kept until a turn waits, or something
+follows it: the call of a tool may be written when the tool has run.
 Files are read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no
 file.
 """
 
 import asyncio
+import itertools
 import math
 import time
 from collections.abc import Callable, Coroutine
@@ -45,6 +47,10 @@ class Watched(Protocol):
         """Whether a turn waits for the record."""
 
     @property
+    def consults_witness(self) -> bool:
+        """Whether the record tells when the program goes on with a message that waits."""
+
+    @property
     def answers(self) -> bool:
         """Whether an answer is under way."""
 
@@ -71,7 +77,7 @@ class WitnessWatch:
         self._find_after = FIND_AFTER
         """Seconds until it is looked for in mid-answer; for ever where the agent keeps none."""
         self._answers_since: float | None = None
-        """When the answer that is under way was seen first (monotonic time)."""
+        """When the answer that is under way was seen first, or the record was read of it last (monotonic time)."""
         self._kept: tuple[WitnessPassage, ...] = ()
         """The end of an answer that was under way on the screen: none, if the record goes on with the agent."""
 
@@ -93,17 +99,17 @@ class WitnessWatch:
             self._start(self._read(self._record, stream, pid))
         elif not stream.answers:
             self._answers_since = None
-        elif self._record is not None and self._must_find():
+        elif self._record is not None and self._must_find(stream):
             self._start(self._find(self._record))
 
-    def _must_find(self) -> bool:
-        """Whether the record is to be looked for in mid-answer now."""
-        now = time.monotonic()
-        if self._is_found:
+    def _must_find(self, stream: Watched) -> bool:
+        """Whether the record is to be looked for, or read, in mid-answer now."""
+        if self._is_found and not stream.consults_witness:
             return False
+        now = time.monotonic()
         if self._answers_since is None:
             self._answers_since = now
-        return now - self._answers_since >= self._find_after
+        return now - self._answers_since >= (SEARCH_EVERY if self._is_found else self._find_after)
 
     async def hear_out(self, stream: Watched) -> None:
         """Read the record a last time: the pane is about to end, in mid-answer or while a turn waits.
@@ -173,7 +179,8 @@ class WitnessWatch:
 
     async def _find(self, record: AgentRecord) -> None:
         """Look for the record while an answer is under way, and tell what it says so far."""
-        self._find_after *= 2
+        if not self._is_found:
+            self._find_after *= 2
         self._answers_since = None
         try:
             async with asyncio.timeout(MAX_READING):
@@ -182,9 +189,11 @@ class WitnessWatch:
             if reading.reason == "keeps_none":
                 self._find_after = math.inf
             if reading.passages:
-                has_end = reading.passages[-1].speaker == "end"
-                self._kept = reading.passages[-1:] if has_end else ()
-                self._report(self._key[0], reading._replace(passages=reading.passages[: -1 if has_end else None]))
+                passages = self._kept + reading.passages
+                ends = sum(1 for _ in itertools.takewhile(lambda passage: passage.speaker == "end", reversed(passages)))
+                said, self._kept = passages[: len(passages) - ends], passages[len(passages) - ends :]
+                if said:
+                    self._report(self._key[0], reading._replace(passages=said))
         except TimeoutError:
             self._key = ("", 0)
         finally:

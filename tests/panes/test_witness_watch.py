@@ -28,6 +28,7 @@ class Stream:
     waits: int = 0
     told: list[Input] = field(default_factory=list)
     answers: bool = False
+    consults_witness: bool = False
 
     @property
     def awaits_witness(self) -> bool:
@@ -170,6 +171,30 @@ async def test_an_end_that_is_found_in_mid_answer_is_told_when_a_turn_waits(
     stream.answers, stream.waits = False, 1
     await wait_until_async(lambda: looked(2))
     assert reports(stream) == [(ANSWER,), (END, *more)]
+    watching.close()
+
+
+async def test_the_record_is_read_in_mid_answer_while_a_message_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last end is kept: only what follows it tells that it was one."""
+    asked = WitnessPassage("person", "And then?")
+    record = Record([Reading((ANSWER, END, END)), Reading(), Reading((asked,)), Reading((ANSWER,))])
+    monkeypatch.setattr(witness, "record_of", lambda *_: record)
+    monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
+    monkeypatch.setattr(witness, "SEARCH_EVERY", 0.02)
+    stream = Stream("claude", answers=True, consults_witness=True)
+    watching = watch(stream)
+
+    def looked(count: int) -> bool:
+        watching.look(stream, 101)
+        return len(reports(stream)) == count
+
+    await wait_until_async(lambda: looked(2))
+    assert reports(stream) == [(ANSWER,), (END, END, asked)]
+    stream.consults_witness = False
+    count = record.count
+    await asyncio.sleep(0.1)
+    watching.look(stream, 101)
+    assert (record.count, len(reports(stream))) == (count, 2)
     watching.close()
 
 

@@ -88,6 +88,17 @@ class Painted(NamedTuple):
     left_out: list[Passage]
 
 
+class ShownMessage(NamedTuple):
+    """A message that a document shows."""
+
+    number: int
+    """How many messages were sent before it."""
+    row: int
+    """The row in which it begins."""
+    passage: int
+    """How many passages stand above it."""
+
+
 @dataclass(slots=True)
 class Answer:
     """What the document says since the last turn, and how many messages are accounted for: the last one found and
@@ -98,19 +109,39 @@ class Answer:
     accounted: int = 0
     mark: str = ""
     """The mark in front of the last message that was found."""
+    found: list[ShownMessage] = field(default_factory=list)
+    """The messages that were found, from top to bottom."""
 
     @property
     def has_words(self) -> bool:
         """Whether a message stands there, and words of the program below the last one."""
         last = next((at for at in reversed(range(len(self.passages))) if self.passages[at].kind in _ECHOES), None)
-        return last is not None and any(
-            passage.kind == "text" and any(passage.lines) for passage in self.passages[last:]
-        )
+        return last is not None and any(map(_says_words, self.passages[last:]))
+
+    def taken_up(self) -> list[ShownMessage]:
+        """Return the messages that the program may have come to behind another one, the last of them first.
+
+        Above each stands an answer to the one before, and nothing that says that the program is at work on that: it may
+        show the messages that wait below its spinner. It may show them below an answer that is not over, too.
+        """
+        return [
+            found
+            for above, found in reversed(list(itertools.pairwise(self.found)))
+            if _is_over(self.passages[above.passage : found.passage])
+        ]
 
     def leave_out(self, rule: Rule, rows: Sequence[PaintedRow], message_id: str | None = None) -> None:
         """Say nothing of these rows."""
         if any(row.text for row in rows):
             self.passages.append(Passage("unsaid", [], message_id, rule=rule, rows=rows))
+
+
+def _says_words(passage: Passage) -> bool:
+    return passage.kind == "text" and any(passage.lines)
+
+
+def _is_over(section: Sequence[Passage]) -> bool:
+    return any(map(_says_words, section)) and not any(passage.rule == "spinner" for passage in section)
 
 
 def read_answer(
@@ -210,6 +241,7 @@ def read_answer(
             shown = _lines_behind(echo.mark, rows, columns)
             is_alike = rule == "echo_alike" and not spelling("".join(shown)).startswith(spelling(message.forms[0]))
             lines = lines if is_alike else shown
+        answer.found.append(ShownMessage(number - 1, start + echo.start, len(answer.passages)))
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         answer.mark = echo.mark

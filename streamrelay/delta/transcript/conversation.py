@@ -9,6 +9,7 @@ vanishes from the composer and appears above it was submitted.
 """
 
 from collections.abc import Callable, Sequence, Set
+from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
 from streamrelay.delta.layout.composer import ComposerReader
@@ -37,6 +38,14 @@ MIN_SNAPSHOT_SECONDS = 0.008
 """Seconds for which a snapshot stays on the screen at least, so that each is looked at; people read more slowly."""
 MAX_KEYS = 24
 """Characters that a person types between two snapshots, at most."""
+
+
+class PassedAnswers(NamedTuple):
+    """What a program answered before it came to a message that had waited, at work all the time."""
+
+    answer: Answer
+    message_id: str | None
+    """The message that it answers now; None for one that a person typed."""
 
 
 class Conversation:
@@ -466,17 +475,51 @@ class Conversation:
             if not answer.accounted:
                 answer.passages.insert(0, Passage("gap", [], rule="begun_before"))
         if answer.accounted:
-            self._answered = submitted[answer.accounted - 1]
-            count = self._sent.index(self._answered) + 1
-            kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is drafted]
-            self._sent[:count] = kept
-            for sent in self._sent:
-                sent.during_output = False
+            self._take_as_answered(submitted[answer.accounted - 1], drafted)
         tail, composer = self._chrome.bottom_start(rows, self._cursor), self._top
         answer.leave_out("status_rows", self._document.screen[tail:composer])
         answer.leave_out("composer", self._document.screen[composer:])
         self.settle_down()
         return answer
+
+    def _take_as_answered(self, last: OutstandingMessage, drafted: OutstandingMessage | None = None) -> None:
+        """Wait no longer for this message and for those before it, but for one that the composer holds."""
+        self._answered = last
+        count = self._sent.index(last) + 1
+        kept = [sent for sent in self._sent[:count] if sent.phase == "pasting" or sent is drafted]
+        self._sent[:count] = kept
+        for sent in self._sent:
+            sent.during_output = False
+
+    def read_passed(self, has_reached: Callable[[Sequence[str]], bool]) -> PassedAnswers | None:
+        """Return what was answered before the message that the program answers now; it will not be returned again.
+
+        None while it is at the first message, or may be: of messages, in their order, `has_reached` tells whether it
+        has come to the last one.
+        """
+        submitted = [sent for sent in self._sent if sent.abandoned or sent.waits]
+        texts = [sent.text for sent in submitted]
+        if not any(has_reached(texts[:count]) for count in range(2, len(texts) + 1)):
+            return None
+        if self.in_repaint or self.is_unreadable or self._composer.draft:
+            return None
+        if self._forgot or self.was_joined_at_work or self._document.lost_since(self._mark):
+            return None
+        before, now = self._transcript()
+        mark = self._mark_of_messages
+        taken_up = self._read(before, now, submitted, mark, cut_off=False).taken_up()
+        found = next((found for found in taken_up if has_reached(texts[: found.number + 1])), None)
+        if found is None:
+            return None
+        above = self._document.mark_above(self._mark, found.row)
+        if above is None:
+            return None
+        passed = submitted[: found.number]
+        answer = self._read(before, now[: found.row], passed, mark, cut_off=False)
+        self._mark, self.proved = above, True
+        self._message_mark = answer.mark or self._message_mark
+        self._take_as_answered(passed[-1])
+        return PassedAnswers(answer, submitted[found.number].message_id)
 
     def _transcript(self) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
         """Return the document as it was when the last turn was over and as it is, without the chrome at its end."""
@@ -589,6 +632,11 @@ class Conversation:
     def waits(self) -> bool:
         """Whether a message was submitted that has not been seen in the transcript."""
         return any(sent.waits for sent in self._sent)
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether several messages were submitted that have not been seen in the transcript."""
+        return sum(sent.waits for sent in self._sent) > 1
 
     @property
     def _top(self) -> int:

@@ -229,6 +229,19 @@ class Document:
         self._last_mark = Mark(self._generation, self._above, len(self._above), self._dropped, screen, wiped)
         return self._last_mark
 
+    def mark_above(self, mark: Mark, row: int) -> Mark | None:
+        """Return a mark above that `row` of the rows that `since` that mark were there, as if the rest came later.
+
+        None where the program paints its transcript once more: which rows are new is known only when it is done.
+        """
+        if mark.generation != self._generation or self._seams or self._painted_anew:
+            return None
+        row += self._first_since(mark)
+        height = min(row, len(self._above))
+        screen = tuple(self.rows()[height:row])
+        self._last_mark = Mark(self._generation, self._above, height, self._dropped, screen, mark.wiped)
+        return self._last_mark
+
     def rows(self) -> list[PaintedRow]:
         """Return all rows, oldest first."""
         return [*self._above, *self._screen[self._pinned :]]
@@ -256,10 +269,13 @@ class Document:
         """
         if mark.generation != self._generation:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
-        dropped = self._dropped - mark.dropped
-        first = max(0, min(mark.height - dropped, len(self._above)) - MAX_OLD_ROWS)
-        old = [*mark.above[first + dropped : mark.height], *mark.screen]
+        first = self._first_since(mark)
+        old = [*mark.above[first + self._dropped - mark.dropped : mark.height], *mark.screen]
         return old, self._rejoined(old, first)
+
+    def _first_since(self, mark: Mark) -> int:
+        """Return the first row that is looked at to tell what is new since the mark."""
+        return max(0, min(mark.height - (self._dropped - mark.dropped), len(self._above)) - MAX_OLD_ROWS)
 
     def lost_since(self, mark: Mark) -> int:
         """Return how many rows were painted since the mark and are no longer remembered."""

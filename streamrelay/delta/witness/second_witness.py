@@ -35,6 +35,8 @@ MAX_ANSWER: Final = 400_000
 MAX_LINES: Final = 10_000
 MAX_TURNS: Final = 64
 """Messages whose answers are kept until the screen shows them."""
+PAINTED_WITHIN: Final = 0.15
+"""Seconds after which an agent has painted what its record had."""
 _ASIDE: Final[frozenset[Rule]] = frozenset({"footer", "furniture_of_profile", "spinner", "tip"})
 """Rules by which a row of an answer may be left out by mistake."""
 
@@ -44,6 +46,8 @@ class _Turn:
     """What was reported of the answer to one message; `message` is None where an answer goes on."""
 
     message: str | None = None
+    asked: str = ""
+    """The message as the record has it; `message` is its normal form."""
     answers: list[str] = field(default_factory=list)
     ended: bool = False
     at: float = 0.0
@@ -130,7 +134,7 @@ class SecondWitness:
         self._since = reported.since
         for passage in reported.passages:
             if passage.speaker == "person":
-                self._turns.append(_Turn(normal(passage.text)))
+                self._turns.append(_Turn(normal(passage.text), passage.text))
             elif passage.speaker == "agent":
                 if not self._turns:
                     self._turns.append(_Turn())
@@ -207,6 +211,19 @@ class SecondWitness:
     def _is_asked(self, message: str) -> bool:
         return any(_is_same(message, sent) for sent in self._messages)
 
+    def has_reached(self, messages: Sequence[str], now: float) -> bool:
+        """Tell whether the record has the last of these messages, and the whole answer to the one before it.
+
+        All that were submitted and not answered so far are given. What the record has is painted by `now`.
+        """
+        if now < self._heard_at + PAINTED_WITHIN:
+            return False
+        *earlier, form = map(normal, messages)
+        same = [y for y, turn in enumerate(self._turns) if turn.message and _is_same(turn.message, form)]
+        # Several messages may have the same text.
+        place = earlier.count(form)
+        return len(same) > place and same[place] > 0 and self._turns[same[place] - 1].ended
+
     # Comparing
 
     def compare(
@@ -215,34 +232,37 @@ class SecondWitness:
         painted_over: Sequence[Sequence[str]] = (),
         outstanding: Set[str | None] = frozenset(),
         *,
+        goes_on: bool = False,
         is_cut_off: bool = False,
     ) -> Set[str | None]:
         """Compare an answer with what was reported of it, and say in it what the policy wants to be said.
 
         `painted_over` are the paragraphs that stood on the screen since the answer before, and stand there no longer;
         `outstanding` are the messages that the screen has not shown so far. An answer that `is_cut_off` may go on
-        behind what the screen showed. Return the messages whose answers are said though the screen has lost their
-        echoes.
+        behind what the screen showed; where the agent `goes_on` with a message that is outstanding, nothing is said of
+        that yet. Return the messages whose answers are said though the screen has lost their echoes.
         """
         self.due = None
+        later = [sent for sent in self._sent if goes_on and sent.message_id in outstanding]
         if self._opened is None and not self._hook:
-            self._messages.clear()
-            self._sent.clear()
-            self._submitted.clear()
+            self._messages = [sent.form for sent in later]
+            self._sent = later
+            self._submitted = [one for one in self._submitted if any(one == sent.message_id for sent in later)]
             return frozenset()
         besides = _Besides(PaintedOverText(painted_over), list(self._sent))
-        stretches = [_Stretch([]), *self._stretches(self._without_said(answer.passages))]
-        lost = self._lost(stretches)
+        passages = self._with_typed(self._without_said(answer.passages))
+        stretches = [_Stretch([]), *self._stretches(passages, goes_on=goes_on)]
+        lost = self._lost(stretches, [sent for sent in self._sent if sent not in later])
         used = [turn for stretch in stretches if (turn := stretch.turn) is not None]
         self._forget(used[-1] if used else None)
         last = max((number for number, stretch in enumerate(stretches) if _says(stretch.part)), default=-1)
-        passages: list[Passage] = []
+        passages = []
         for number, (stretch, turns) in enumerate(zip(stretches, lost, strict=True)):
             besides.is_cut_off = is_cut_off and number == last
             passages += self._judge(stretch, turns, besides, with_hook=number == last)
         answer.passages = passages
         self._hook = self._reason = ""
-        self._messages.clear()
+        self._messages = [sent.form for sent in later]
         echoed = {passage.message_id for passage in passages if passage.kind == "injected"}
         self._sent = [sent for sent in self._sent if sent.message_id in outstanding - echoed]
         told = [turn for turns in lost for sent, turn in turns if sent.message_id in echoed]
@@ -261,11 +281,41 @@ class SecondWitness:
             left.append(passage._replace(kind="unsaid", rule="reprint") if is_said else passage)
         return left
 
-    def _stretches(self, passages: Sequence[Passage]) -> list[_Stretch]:
+    def _with_typed(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Set apart the messages that a person typed unseen: the record has each next, and whole lines spell it.
+
+        A program may take up all messages that waited as one, which no draft was ever like.
+        """
+        echoes = [normal("\n".join(passage.lines)) for passage in passages if passage.kind in {"injected", "typed"}]
+        known = [*echoes, *(sent.form for sent in self._sent)]
+        left: list[Passage] = []
+        position = len(self._turns)
+        for passage in passages:
+            if passage.kind in {"injected", "typed"}:
+                form = normal("\n".join(passage.lines))
+                position = next(
+                    (y for y, turn in enumerate(self._turns) if _is_same(turn.message or "", form)), position
+                )
+            rest = passage
+            while rest.kind == "text" and position + 1 < len(self._turns):
+                turn = self._turns[position + 1]
+                if turn.message is None or any(_is_same(turn.message, form) for form in known):
+                    break
+                shown = _lines_of(turn.message, rest.lines)
+                if shown is None:
+                    break
+                left.append(rest._replace(lines=rest.lines[: shown.start]))
+                left.append(Passage("typed", turn.asked.split("\n"), rule="typed_by_record"))
+                rest = rest._replace(lines=rest.lines[shown.stop :], rows=())
+                position += 1
+            left.append(rest)
+        return left
+
+    def _stretches(self, passages: Sequence[Passage], *, goes_on: bool = False) -> list[_Stretch]:
         """Divide an answer where a message stands whose answer is in the record.
 
         A message that waited while the one before was answered can stand above that answer in the record: then both
-        are one stretch.
+        are one stretch. Where the agent `goes_on`, later messages may have the same text as the last one here.
         """
         sections: list[list[Passage]] = [[]]
         for passage in passages:
@@ -274,7 +324,7 @@ class SecondWitness:
             sections[-1].append(passage)
         stretches: list[_Stretch] = []
         for number, section in enumerate(sections, 1):
-            turn, is_matched = self._turn_of(section, is_last=number == len(sections))
+            turn, is_matched = self._turn_of(section, is_last=number == len(sections) and not goes_on)
             last = stretches[-1] if stretches else None
             if turn is None and last is not None and last.turn is not None:
                 last.part.extend(section)
@@ -285,13 +335,15 @@ class SecondWitness:
                 stretches.append(_Stretch(list(section), turn, is_matched))
         return stretches
 
-    def _lost(self, stretches: Sequence[_Stretch]) -> list[list[tuple[AskedMessage, _Turn]]]:
-        """Return for each stretch the messages, with their turns, whose echoes the screen has lost behind it.
+    def _lost(
+        self, stretches: Sequence[_Stretch], sent_before: Sequence[AskedMessage]
+    ) -> list[list[tuple[AskedMessage, _Turn]]]:
+        """Return for each stretch those of the messages, with their turns, whose echoes the screen has lost behind it.
 
         A record may have a message while the one before is still being answered: behind that, nothing is known.
         """
         echoed = {passage.message_id for stretch in stretches for passage in stretch.part}
-        missing = [sent for sent in self._sent if sent.message_id not in echoed]
+        missing = [sent for sent in sent_before if sent.message_id not in echoed]
         lost: list[list[tuple[AskedMessage, _Turn]]] = [[] for _ in stretches]
         matched = [number for number, stretch in enumerate(stretches) if stretch.is_matched]
         begins = [self._position(stretches[number].turn) for number in matched]
@@ -432,6 +484,21 @@ class SecondWitness:
 def _says(part: Sequence[Passage]) -> bool:
     """Tell whether a part of an answer holds anything that a record could be compared with."""
     return any(passage.kind in {"text", "gap"} for passage in part)
+
+
+def _lines_of(message: str, lines: Sequence[str]) -> range | None:
+    """Return the first lines that spell a message in normal form and nothing else; None for a short one."""
+    if len(message) < MIN_IDENTIFIED:
+        return None
+    forms = [normal(line) for line in lines]
+    for start, first in enumerate(forms):
+        rest, stop = message, start
+        while first and stop < len(forms) and rest.startswith(forms[stop]):
+            rest = rest[len(forms[stop]) :]
+            stop += 1
+            if not rest:
+                return range(start, stop)
+    return None
 
 
 def _is_same(message: str, sent: str) -> bool:
