@@ -119,6 +119,23 @@ def test_an_answer_that_had_begun_before_the_attach_goes_on_as_a_block(begun: st
     assert said == [("text", [rest]), ("activity", rows[4:6]), ("text", ["It is done."])]
 
 
+BOX = ["╭──────────────╮", "│ a small note │", "╰──────────────╯"]
+
+
+@pytest.mark.requirement("DEL-02b")
+@pytest.mark.parametrize("above", ["● It says:", "● It says:\n  > this"])
+def test_a_box_within_a_paragraph_is_drawn_by_the_answer(above: str) -> None:
+    rows = ["> hello", "", *above.split("\n"), *("  " + row for row in BOX), "  That is all."]
+    [_, (kind, lines)] = read(rows, "hello")
+    assert (kind, lines[-4:]) == ("text", [*BOX, "That is all."])
+
+
+@pytest.mark.requirement("DEL-02b")
+@pytest.mark.parametrize("rows", [["● I read it.", *BOX, "● Read."], ["● I read it.", "", *BOX, "", "● Read."]])
+def test_a_box_that_stands_left_of_the_text_or_by_itself_is_a_tool_call(rows: list[str]) -> None:
+    assert ("activity", BOX) in read(["> hello", "", *rows], "hello")
+
+
 @pytest.mark.requirement("DEL-02b")
 @pytest.mark.parametrize("quote", ["  > two", "  two", "● two"])
 def test_such_a_quote_in_output_that_answers_no_known_message_is_the_programs(quote: str) -> None:

@@ -172,7 +172,8 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
     if _BOX_TOP.match(text) and not _CROSSING.search(text):
         for bottom in range(y + 1, len(rows)):
             if _BOX_BOTTOM.match(rows[bottom].text):
-                return bottom + 1 if not _CROSSING.search(rows[bottom].text) else y
+                is_call = _CROSSING.search(rows[bottom].text) is None and not _is_drawn(rows, y, bottom)
+                return bottom + 1 if is_call else y
             if not SIDE.match(rows[bottom].text):
                 return y
         # Its bottom is not painted yet.
@@ -182,6 +183,19 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
     while y < len(rows) and SIDE.match(rows[y].text) and _indent(rows[y].text) < text_column:
         y += 1
     return y
+
+
+def _is_drawn(rows: Sequence[PaintedRow], top: int, bottom: int) -> bool:
+    """Tell whether a box is a drawing in an answer: it stands in a paragraph, text of its column above and below it."""
+    column = _indent(rows[top].text)
+    beside = [row.text for row in (*rows[max(0, top - 1) : top], *rows[bottom + 1 : bottom + 2]) if row.text.strip()]
+    return len(beside) == 2 and all(_text_column(text) == column for text in beside)
+
+
+def _text_column(text: str) -> int:
+    """Return the column in which the text of a row begins, behind its bullet if it has one."""
+    bullet = _BULLET.fullmatch(text)
+    return _indent(text) if bullet is None else bullet.start("text")
 
 
 def _hangs(rows: Sequence[PaintedRow], y: int) -> bool:
