@@ -108,11 +108,8 @@ class EventBuilder:
             said = tuple(event for event in self._parts[began:] if isinstance(event, Text | Activity | Gap))
             self._reasons.add(Reason(round(self.now, 6), self._turn, rule, tuple(rows), said, message_id))
 
-    def tell(self, answer: Answer, *, goes_on: bool = False) -> None:
-        """Say an answer that was read from a transcript: each passage with the turn whose message it answers.
-
-        Where the program `goes_on`, messages that it has not come to are in the transcript still to be read.
-        """
+    def tell(self, answer: Answer) -> None:
+        """Say an answer that was read from a transcript: each passage with the turn whose message it answers."""
         self.show("")
         self._told_turn = self.turns.answered
         for passage in answer.passages:
@@ -138,15 +135,12 @@ class EventBuilder:
             if self._reasons is not None:
                 self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
         self._told_turn = None
-        if not goes_on:
-            self._typed_turns.clear()
+        self._typed_turns.clear()
 
-    def take_up(self, message_id: str | None) -> None:
+    def take_up(self, message_id: str) -> None:
         """Go on to the turn of a message that the program answers now, though nothing of that is read yet."""
         self._told_turn = self.turns.answered
         self._go_to_turn_of(message_id)
-        if message_id is None and self._told_turn is not None:
-            self._typed_turns.insert(0, self._told_turn)
         self._told_turn = None
 
     def _go_to_turn_of(self, message_id: str | None) -> None:

@@ -16,6 +16,9 @@ from streamrelay.delta.transcript.conversation import Conversation
 from streamrelay.delta.witness.second_witness import SecondWitness
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
 
+NEXT_EVERY = 0.1
+"""Seconds between two looks whether a program that has several messages goes on with the next one."""
+
 
 class ScreenFollower:
     """Lets a conversation follow the screen of one pane while there may be one, and says what is answered."""
@@ -34,6 +37,8 @@ class ScreenFollower:
         self._awaited = False
         self._may_continue = False
         self._seeded = False
+        self._looked_for_next = 0.0
+        """When it was looked last whether the program goes on with its next message (stream time)."""
         self._was_busy = False
         """Whether the title said at the attach that the program is at work."""
 
@@ -294,15 +299,16 @@ class ScreenFollower:
         Else one that gets messages more quickly than it answers them would be heard only when they cease. The screen
         alone does not tell that it goes on: messages that wait may stand below an answer that is not over.
         """
-        if not self._turns.is_open:
-            return
         now = self._builder.now
+        if not self._turns.is_open or now < self._looked_for_next + NEXT_EVERY:
+            return
+        self._looked_for_next = now
         passed = self.conversation.read_passed(lambda messages: self.witness.has_reached(messages, now))
         if passed is None:
             return
         painted_over, outstanding = self.conversation.painted_over, self.conversation.outstanding
         self.witness.compare(passed.answer, painted_over, outstanding, goes_on=True)
-        self._builder.tell(passed.answer, goes_on=True)
+        self._builder.tell(passed.answer)
         self._builder.take_up(passed.message_id)
 
     def _note_change(self, worked: bool | None, printed: float | None) -> None:

@@ -701,7 +701,7 @@ def takes_up(talk: Talk, answer: str, question: str) -> None:
     person = WitnessPassage("person", question)
     hears(talk, *(WitnessPassage("agent", line) for line in answer.split("\n")), WitnessPassage("end"), person)
     talk.paints(talk.program.submits(question))
-    talk.paints(*(talk.program.works() for _ in range(4)), rest=0.05)
+    talk.paints(*(talk.program.works() for _ in range(8)), rest=0.05)
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=name)

@@ -44,8 +44,8 @@ class PassedAnswers(NamedTuple):
     """What a program answered before it came to a message that had waited, at work all the time."""
 
     answer: Answer
-    message_id: str | None
-    """The message that it answers now; None for one that a person typed."""
+    message_id: str
+    """The message that it answers now."""
 
 
 class Conversation:
@@ -495,11 +495,11 @@ class Conversation:
         """Return what was answered before the message that the program answers now; it will not be returned again.
 
         None while it is at the first message, or may be: of messages, in their order, `has_reached` tells whether it
-        has come to the last one.
+        has come to the last one. Where a person typed one of them, all is left to the end: people do not type for ever.
         """
-        submitted = [sent for sent in self._sent if sent.abandoned or sent.waits]
+        submitted = self._submitted
         texts = [sent.text for sent in submitted]
-        if not any(has_reached(texts[:count]) for count in range(2, len(texts) + 1)):
+        if not (self.has_queue and any(has_reached(texts[:count]) for count in range(2, len(texts) + 1))):
             return None
         if self.in_repaint or self.is_unreadable or self._composer.draft:
             return None
@@ -509,7 +509,8 @@ class Conversation:
         mark = self._mark_of_messages
         taken_up = self._read(before, now, submitted, mark, cut_off=False).taken_up()
         found = next((found for found in taken_up if has_reached(texts[: found.number + 1])), None)
-        if found is None:
+        message_id = None if found is None else submitted[found.number].message_id
+        if found is None or message_id is None:
             return None
         above = self._document.mark_above(self._mark, found.row)
         if above is None:
@@ -519,7 +520,7 @@ class Conversation:
         self._mark, self.proved = above, True
         self._message_mark = answer.mark or self._message_mark
         self._take_as_answered(passed[-1])
-        return PassedAnswers(answer, submitted[found.number].message_id)
+        return PassedAnswers(answer, message_id)
 
     def _transcript(self) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
         """Return the document as it was when the last turn was over and as it is, without the chrome at its end."""
@@ -635,8 +636,14 @@ class Conversation:
 
     @property
     def has_queue(self) -> bool:
-        """Whether several messages were submitted that have not been seen in the transcript."""
-        return sum(sent.waits for sent in self._sent) > 1
+        """Whether several messages of ours, and none of a person, were submitted and are not answered so far."""
+        submitted = self._submitted
+        return sum(sent.waits for sent in submitted) > 1 and all(sent.message_id is not None for sent in submitted)
+
+    @property
+    def _submitted(self) -> list[OutstandingMessage]:
+        """The messages that the program has, or had and may still show."""
+        return [sent for sent in self._sent if sent.abandoned or sent.waits]
 
     @property
     def _top(self) -> int:
