@@ -108,8 +108,11 @@ class EventBuilder:
             said = tuple(event for event in self._parts[began:] if isinstance(event, Text | Activity | Gap))
             self._reasons.add(Reason(round(self.now, 6), self._turn, rule, tuple(rows), said, message_id))
 
-    def tell(self, answer: Answer) -> None:
-        """Say an answer that was read from a transcript: each passage with the turn whose message it answers."""
+    def tell(self, answer: Answer, *, goes_on: bool = False) -> None:
+        """Say an answer that was read from a transcript: each passage with the turn whose message it answers.
+
+        Where the program `goes_on`, the transcript is still going to show what people have typed.
+        """
         self.show("")
         self._told_turn = self.turns.answered
         for passage in answer.passages:
@@ -135,7 +138,8 @@ class EventBuilder:
             if self._reasons is not None:
                 self._give_reason(passage.rule, [row.text for row in passage.rows], began, passage.message_id)
         self._told_turn = None
-        self._typed_turns.clear()
+        if not goes_on:
+            self._typed_turns.clear()
 
     def take_up(self, message_id: str) -> None:
         """Go on to the turn of a message that the program answers now, though nothing of that is read yet."""

@@ -17,7 +17,7 @@ from streamrelay.delta.witness.second_witness import SecondWitness
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
 
 NEXT_EVERY = 0.1
-"""Seconds between two looks whether a program that has several messages goes on with the next one."""
+"""Seconds between two looks whether the screen shows that a program has gone on with its next message."""
 
 
 class ScreenFollower:
@@ -38,7 +38,7 @@ class ScreenFollower:
         self._may_continue = False
         self._seeded = False
         self._looked_for_next = 0.0
-        """When it was looked last whether the program goes on with its next message (stream time)."""
+        """When the screen was looked at for that last (stream time)."""
         self._was_busy = False
         """Whether the title said at the attach that the program is at work."""
 
@@ -267,6 +267,11 @@ class ScreenFollower:
         return False
 
     @property
+    def needs_record(self) -> bool:
+        """Whether messages wait behind the one that is answered: the record tells when the program goes on with one."""
+        return self._turns.is_open and self._mode.converses and len(self.conversation.submitted) > 1
+
+    @property
     def has_unread(self) -> bool:
         """Whether the screen shows something new while a message waits to be answered."""
         return self._mode.converses and self.conversation.waits and self.conversation.has_moved_on
@@ -293,23 +298,31 @@ class ScreenFollower:
         self._awaited = self.conversation.waits
         self._ledger.forget_submitted()
 
-    def _say_passed(self) -> None:
-        """Say what is answered already, where the program goes on with a message that has waited meanwhile.
+    def say_finished(self) -> None:
+        """Say what is answered already, where the program has gone on with a message that had waited meanwhile.
 
-        Else one that gets messages more quickly than it answers them would be heard only when they cease. The screen
-        alone does not tell that it goes on: messages that wait may stand below an answer that is not over.
+        A program that gets messages more quickly than it answers them would otherwise be heard only when they cease.
+        The screen alone does not tell that it has gone on: a message may wait below an answer that is not over.
         """
         now = self._builder.now
-        if not self._turns.is_open or now < self._looked_for_next + NEXT_EVERY:
+        if not self.needs_record or now < self._looked_for_next + NEXT_EVERY:
+            return
+        submitted = self.conversation.submitted
+        reached = self.witness.reached([(sent.message_id, sent.text) for sent in submitted])
+        if not reached:
             return
         self._looked_for_next = now
-        passed = self.conversation.read_passed(lambda messages: self.witness.has_reached(messages, now))
-        if passed is None:
+        painted_over = self.conversation.painted_over
+        finished = self.conversation.read_finished(
+            reached, lambda number, lines: self.witness.is_painted(reached[number], lines, now)
+        )
+        if finished is None:
             return
-        painted_over, outstanding = self.conversation.painted_over, self.conversation.outstanding
-        self.witness.compare(passed.answer, painted_over, outstanding, goes_on=True)
-        self._builder.tell(passed.answer)
-        self._builder.take_up(passed.message_id)
+        self._mode.see("answered")
+        self._cutter.keeps_transcript = True
+        self.witness.compare(finished.answer, painted_over, self.conversation.outstanding, goes_on=True)
+        self._builder.tell(finished.answer, goes_on=True)
+        self._builder.take_up(finished.message_id)
 
     def _note_change(self, worked: bool | None, printed: float | None) -> None:
         """The screen of a conversation reads differently."""
@@ -324,7 +337,7 @@ class ScreenFollower:
             self._turns.vote("furniture", "busy" if self.conversation.works else "idle", self._builder.now)
             if self.conversation.works:
                 self._go_to_work()
-        self._say_passed()
+        self.say_finished()
 
     def _note_typed(self) -> bool:
         """Begin a turn for what a person has submitted, if anything was seen of that."""

@@ -177,9 +177,9 @@ class DeltaStream:
         return self._witness.due is not None
 
     @property
-    def consults_witness(self) -> bool:
-        """Whether the agent's own record tells what the screen does not: that it goes on with a message that waits."""
-        return self._turns.is_open and self.converses and self._conversation.has_queue
+    def needs_record(self) -> bool:
+        """Whether the agent's own record is needed in mid-turn: it tells when the next message is taken up."""
+        return self._following.needs_record
 
     @property
     def pane_state(self) -> PaneState:
@@ -253,6 +253,8 @@ class DeltaStream:
                 return self._advance(told.t)
             case WitnessReported():
                 self._witness.hear(told)
+                self._builder.now = told.t
+                self._following.say_finished()
                 return self._advance(told.t)
             case Ended():
                 return self._ended(told)

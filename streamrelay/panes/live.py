@@ -154,9 +154,9 @@ class PaneRuntime:
         return not self.closed and self._stream.awaits_witness
 
     @property
-    def consults_witness(self) -> bool:
-        """Whether that record tells, in mid-turn, when the program goes on with a message that waits."""
-        return not self.closed and self._stream.consults_witness
+    def needs_record(self) -> bool:
+        """Whether that record is needed in mid-turn, because messages wait."""
+        return not self.closed and self._stream.needs_record
 
     @property
     def pane_state(self) -> PaneState:

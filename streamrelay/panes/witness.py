@@ -1,22 +1,20 @@
 """The agent's own record, read for one live pane when its stream waits for it, and when the pane ends in mid-answer.
 
 The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
-over. The first answer is also looked for while it is under way: once its process has ended, no record can be found. So
-is every answer behind which a message waits. An end that a record tells then is kept until a turn waits, or something
-follows it: the call of a tool may be written when the tool has run.
+over. It is also read while the first answer is under way, since no record can be found once its process has ended, and
+while messages wait. What it then has behind the last message is kept until a turn waits, or another message follows.
 Files are read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no
 file.
 """
 
 import asyncio
-import itertools
 import math
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NamedTuple, Protocol
 
 from streamrelay.agents.profile import AgentProfile
-from streamrelay.agents.witnesses import AgentRecord, Reading, record_of
+from streamrelay.agents.witnesses import AgentRecord, Reading, in_order, record_of
 from streamrelay.delta.inputs import Input, WitnessOpened, WitnessPassage, WitnessPolicy, WitnessReported
 from streamrelay.threads import in_thread
 
@@ -47,8 +45,8 @@ class Watched(Protocol):
         """Whether a turn waits for the record."""
 
     @property
-    def consults_witness(self) -> bool:
-        """Whether the record tells when the program goes on with a message that waits."""
+    def needs_record(self) -> bool:
+        """Whether the record is needed in mid-turn, because messages wait."""
 
     @property
     def answers(self) -> bool:
@@ -79,7 +77,10 @@ class WitnessWatch:
         self._answers_since: float | None = None
         """When the answer that is under way was seen first, or the record was read of it last (monotonic time)."""
         self._kept: tuple[WitnessPassage, ...] = ()
-        """The end of an answer that was under way on the screen: none, if the record goes on with the agent."""
+        """What was read in mid-answer behind the last message.
+
+        A message may be written behind its answer, and an end in front of a tool call.
+        """
 
     def look(self, stream: Watched, pid: int) -> None:
         """See whether another program is there, or a turn waits; cheap where neither is so."""
@@ -104,7 +105,7 @@ class WitnessWatch:
 
     def _must_find(self, stream: Watched) -> bool:
         """Whether the record is to be looked for, or read, in mid-answer now."""
-        if self._is_found and not stream.consults_witness:
+        if self._is_found and not stream.needs_record:
             return False
         now = time.monotonic()
         if self._answers_since is None:
@@ -132,7 +133,7 @@ class WitnessWatch:
                     reading = await in_thread(record.read, name="witness")
                     kept, self._kept = self._kept, ()
                     if kept or reading.passages:
-                        self._report(self._key[0], reading._replace(passages=kept + reading.passages))
+                        self._report(self._key[0], reading._replace(passages=tuple(in_order(kept + reading.passages))))
                     if reading.reason or (reading.passages and reading.passages[-1].speaker == "end"):
                         return
                     await asyncio.sleep(READ_EVERY)
@@ -185,15 +186,16 @@ class WitnessWatch:
         try:
             async with asyncio.timeout(MAX_READING):
                 reading = await in_thread(record.read, name="witness")
-            self._is_found = not reading.reason
-            if reading.reason == "keeps_none":
+            # One that cannot be read for a moment is there all the same.
+            self._is_found = self._is_found or not reading.reason
+            if reading.reason == "keeps_none" and not self._is_found:
                 self._find_after = math.inf
-            if reading.passages:
-                passages = self._kept + reading.passages
-                ends = sum(1 for _ in itertools.takewhile(lambda passage: passage.speaker == "end", reversed(passages)))
-                said, self._kept = passages[: len(passages) - ends], passages[len(passages) - ends :]
-                if said:
-                    self._report(self._key[0], reading._replace(passages=said))
+            passages = in_order(self._kept + reading.passages)
+            asked = [number for number, passage in enumerate(passages, 1) if passage.speaker == "person"]
+            told = asked[-1] if asked else 0
+            self._kept = tuple(passages[told:])
+            if told:
+                self._report(self._key[0], reading._replace(passages=tuple(passages[:told])))
         except TimeoutError:
             self._key = ("", 0)
         finally:
@@ -210,7 +212,8 @@ class WitnessWatch:
             while stream.awaits_witness:
                 async with asyncio.timeout(MAX_READING):
                     reading = await in_thread(record.read, name="witness")
-                reading, self._kept = reading._replace(passages=self._kept + reading.passages), ()
+                passages = tuple(in_order(self._kept + reading.passages))
+                reading, self._kept = reading._replace(passages=passages), ()
                 self._is_found = self._is_found or not reading.reason
                 if reading.passages or told is None or reading.reason != told.reason:
                     self._report(agent, reading)

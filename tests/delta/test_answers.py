@@ -131,9 +131,21 @@ def test_a_box_within_a_paragraph_is_drawn_by_the_answer(above: str) -> None:
 
 
 @pytest.mark.requirement("DEL-02b")
-@pytest.mark.parametrize("rows", [["● I read it.", *BOX, "● Read."], ["● I read it.", "", *BOX, "", "● Read."]])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["● I read it.", *BOX, "● Read."],
+        ["● I read it.", "", *BOX, "", "● Read."],
+        ["I read it.", *BOX, "That is all."],
+        ["  ╭────╮", "  │ ls │", "  ╰────╯", *("  " + row for row in BOX), "  ╭────╮", "  │ ls │", "  ╰────╯"],
+    ],
+    ids=["left of the text", "by itself", "without a bullet", "between boxes"],
+)
 def test_a_box_that_stands_left_of_the_text_or_by_itself_is_a_tool_call(rows: list[str]) -> None:
-    assert ("activity", BOX) in read(["> hello", "", *rows], "hello")
+    said = read(["> hello", "", *rows], "hello")
+    assert [line.strip() for kind, lines in said if kind == "activity" for line in lines if "note" in line] == [
+        "│ a small note │"
+    ]
 
 
 @pytest.mark.requirement("DEL-02b")

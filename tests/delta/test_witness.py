@@ -1,6 +1,5 @@
 """An agent's own record of an answer repairs what was read off its screen, and never puts a wrong word there."""
 
-from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -9,9 +8,8 @@ from streamrelay.delta.inputs import HookReported, WitnessOpened, WitnessPassage
 from streamrelay.delta.layout.rows import PaintedRow
 from streamrelay.delta.transcript.answers import Answer, Passage
 from streamrelay.delta.witness.second_witness import MAX_ANSWER, SecondWitness
-from streamrelay.events import Event, Gap, Text, TurnEnded, TurnStarted, WitnessCompared
-from streamrelay.testing.painted_talk import LOOKS, SILENT, Talk, exchanges, name
-from streamrelay.testing.transcript_program import UiStyle
+from streamrelay.events import Event, Gap, Text, TurnEnded, WitnessCompared
+from streamrelay.testing.painted_talk import SILENT, Talk
 
 SOURCE = "Use **this**:\n\n```sh\nmake all\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
 SHOWN = ["Use this:", "", "make all", "", "a | b", "1 | 2"]
@@ -435,28 +433,52 @@ ASKED = "And what of the garden?\n\nWhat of the well?"
 GROWN = ["> And what of the garden?", "", "  What of the well?"]
 
 
+def marked(rows: list[str]) -> Answer:
+    screen = answer(rows)
+    screen.mark = "> "
+    return screen
+
+
 def asked_twice(message: str = ASKED) -> SecondWitness:
     return witness_of(report("It is done."), report("The garden is dry.", message=message))
 
 
 def test_messages_that_were_typed_unseen_and_taken_up_as_one_are_set_apart_by_the_record() -> None:
-    said = compared(asked_twice(), answer(["It is done.", "", *GROWN, "", "The garden is dry."]))
+    said = compared(asked_twice(), marked(["It is done.", "", *GROWN, "", "The garden is dry."]))
     assert lines(said, "typed") == ASKED.split("\n")
     assert [line for line in lines(said) if line] == ["It is done.", "The garden is dry."]
     assert [passage.verdict.outcome for passage in said.passages if passage.verdict is not None] == ["agrees"] * 2
 
 
-@pytest.mark.parametrize("message", ["yes", "And what of the garden now?", "do it please"])
-def test_lines_that_spell_no_whole_message_of_the_record_are_the_programs(message: str) -> None:
-    on_screen = ["It is done.", "", *GROWN[:1], "", "The garden is dry.", "yes", "do it please"]
-    said = answer(on_screen)
-    asked_twice(message).compare(said)
-    assert lines(said, "typed") == []
+@pytest.mark.parametrize("message", ["yes", "And what of the garden now?", "do it please", "Fix the failing tests"])
+def test_lines_that_spell_no_whole_message_behind_its_mark_are_the_programs(message: str) -> None:
+    on_screen = [
+        "Next:",
+        "- Fix the failing tests",
+        "Or:",
+        *GROWN[:1],
+        "",
+        "The garden is dry.",
+        "> yes",
+        "do it please",
+    ]
+    assert lines(compared(asked_twice(message), marked(on_screen)), "typed") == []
+
+
+def test_the_last_of_several_places_is_the_message() -> None:
+    """Above it the agent may have quoted the same words."""
+    said = compared(
+        asked_twice(), marked(["You may ask:", "", *GROWN, "", "So?", "", *GROWN, "", "The garden is dry."])
+    )
+    kinds = [passage.kind for passage in said.passages if passage.kind in {"text", "typed"}]
+    assert kinds.count("typed") == 1
+    assert kinds[-1] == "text"
+    assert "So?" in lines(said)
 
 
 def test_a_message_that_stands_before_the_one_that_is_answered_is_not_taken_for_typed() -> None:
     heard = witness_of(report("The garden is dry.", message=ASKED), report("\n".join(GROWN)))
-    assert lines(compared(heard, answer(GROWN)), "typed") == []
+    assert lines(compared(heard, marked(GROWN)), "typed") == []
 
 
 # The stream
@@ -694,91 +716,3 @@ def test_a_line_that_is_painted_twice_is_said_once_where_the_record_is_whole(end
     said = compared(witness_of(report(source, ended=ended)), answer(shown))
     assert sum("Dapple lattice heron" in line for line in lines(said)) == count
     assert "3. step 3 of" in lines(said)
-
-
-def takes_up(talk: Talk, answer: str, question: str) -> None:
-    """Let the record have an answer and the message that waited for it, and the program show that it works on that."""
-    person = WitnessPassage("person", question)
-    hears(talk, *(WitnessPassage("agent", line) for line in answer.split("\n")), WitnessPassage("end"), person)
-    talk.paints(talk.program.submits(question))
-    talk.paints(*(talk.program.works() for _ in range(8)), rest=0.05)
-
-
-@pytest.mark.parametrize("look", LOOKS, ids=name)
-def test_a_program_that_is_never_idle_is_heard_whenever_it_goes_on_with_a_message_that_waited(look: UiStyle) -> None:
-    """In a relay others speak while an agent answers, so that its queue may never be empty."""
-    talk = Talk(replace(look, lines=16))
-    open_witness(talk)
-    talk.sends("question 0")
-    hears(talk, WitnessPassage("person", "question 0"))
-    for number in range(40):
-        talk.asks(f"question {number + 1}")
-        talk.program.queues()
-        talk.streams(f"answer {number}")
-        assert talk.heard() == exchanges(number)
-        takes_up(talk, f"answer {number}", f"question {number + 1}")
-        assert talk.heard() == exchanges(number + 1)
-    hears(talk, WitnessPassage("agent", "answer 40"), WitnessPassage("end"))
-    talk.answers("answer 40")
-    assert talk.heard() == exchanges(41)
-    turns = [event.turn for event in talk.of(TurnStarted, TurnEnded)]
-    assert turns == [turn for turn in range(1, 42) for _ in "be"]
-    assert {event.outcome for event in talk.of(WitnessCompared)} == {"agrees"}
-
-
-@pytest.mark.parametrize("look", LOOKS, ids=name)
-def test_where_a_message_only_waits_on_the_screen_its_answer_has_not_begun(look: UiStyle) -> None:
-    """Some programs show what waits in their transcript, below an answer that is not over (OpenCode, Gemini CLI)."""
-    talk = Talk(look)
-    open_witness(talk)
-    talk.sends("question 0")
-    hears(talk, WitnessPassage("person", "question 0"), WitnessPassage("person", "question 1"))
-    talk.streams("It is")
-    talk.asks("question 1")
-    talk.paints(talk.program.submits())
-    talk.paints(*(talk.program.works() for _ in range(20)), rest=0.05)
-    assert talk.heard() == []
-    assert [event.turn for event in talk.of(TurnStarted, TurnEnded)] == [1]
-
-
-@pytest.mark.parametrize("look", LOOKS, ids=name)
-def test_messages_of_one_text_are_counted_before_an_answer_is_over(look: UiStyle) -> None:
-    talk = Talk(look)
-    open_witness(talk)
-    hears(talk, WitnessPassage("person", "/clear"), WitnessPassage("end"))
-    talk.sends("go on")
-    hears(talk, WitnessPassage("person", "go on"))
-    for number in range(3):
-        talk.asks("go on")
-        talk.program.queues()
-        talk.streams(f"answer {number}")
-        talk.paints(*(talk.program.works() for _ in range(10)), rest=0.05)
-        assert len(talk.heard()) == 2 * number
-        takes_up(talk, f"answer {number}", "go on")
-        assert talk.heard()[2 * number :] == [("injected", "go on"), ("program", f"answer {number}")]
-
-
-def test_an_answer_is_said_though_the_next_one_has_begun_before_the_record_was_read() -> None:
-    talk = Talk(SILENT[0])
-    open_witness(talk)
-    talk.sends("question 0")
-    hears(talk, WitnessPassage("person", "question 0"))
-    for number in (1, 2):
-        talk.asks(f"question {number}")
-        talk.program.queues()
-    talk.streams("answer 0")
-    talk.paints(talk.program.submits("question 1"))
-    talk.streams("answer 1")
-    talk.paints(talk.program.submits("question 2"))
-    talk.paints(talk.program.says("answer"))
-    asked = [WitnessPassage("person", f"question {number}") for number in (1, 2)]
-    hears(talk, WitnessPassage("agent", "answer 0"), WitnessPassage("end"), asked[0])
-    talk.paints(*(talk.program.works() for _ in range(3)), rest=0.1)
-    assert talk.heard() == exchanges(1)
-    hears(talk, WitnessPassage("agent", "answer 1"), WitnessPassage("end"), asked[1])
-    talk.paints(*(talk.program.works() for _ in range(3)), rest=0.1)
-    assert talk.heard() == exchanges(2)
-    hears(talk, WitnessPassage("agent", "answer 2"), WitnessPassage("end"))
-    talk.answers(" 2")
-    assert talk.heard() == exchanges(3)
-    assert [event.turn for event in talk.of(TurnStarted, TurnEnded)] == [1, 1, 2, 2, 3, 3]

@@ -28,7 +28,7 @@ class Stream:
     waits: int = 0
     told: list[Input] = field(default_factory=list)
     answers: bool = False
-    consults_witness: bool = False
+    needs_record: bool = False
 
     @property
     def awaits_witness(self) -> bool:
@@ -125,6 +125,7 @@ async def test_nothing_is_read_any_more_once_it_is_closed(opened: list[tuple[str
     assert not [entry for entry in stream.told if isinstance(entry, WitnessReported)]
 
 
+ASKED = WitnessPassage("person", "How is it?")
 ANSWER = WitnessPassage("agent", "Fine.")
 END = WitnessPassage("end")
 
@@ -134,7 +135,7 @@ def reports(stream: Stream) -> list[tuple[WitnessPassage, ...]]:
 
 
 async def test_the_record_of_a_first_answer_is_found_while_it_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = Record([Reading(reason="no_record"), Reading((ANSWER,))])
+    record = Record([Reading(reason="no_record"), Reading((ASKED, ANSWER))])
     monkeypatch.setattr(witness, "record_of", lambda *_: record)
     monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
     stream = Stream("claude", answers=True)
@@ -145,7 +146,7 @@ async def test_the_record_of_a_first_answer_is_found_while_it_is_under_way(monke
         return bool(reports(stream))
 
     await wait_until_async(looked)
-    assert reports(stream) == [(ANSWER,)]
+    assert reports(stream) == [(ASKED,)]
     count = record.count
     await asyncio.sleep(0.1)
     watching.look(stream, 101)
@@ -158,7 +159,7 @@ async def test_an_end_that_is_found_in_mid_answer_is_told_when_a_turn_waits(
     monkeypatch: pytest.MonkeyPatch, more: tuple[WitnessPassage, ...]
 ) -> None:
     """Gemini CLI 0.61.0 writes what it said before a tool, and that it called one when the tool has run."""
-    monkeypatch.setattr(witness, "record_of", lambda *_: Record([Reading((ANSWER, END)), Reading(more)]))
+    monkeypatch.setattr(witness, "record_of", lambda *_: Record([Reading((ASKED, ANSWER, END)), Reading(more)]))
     monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
     stream = Stream("gemini", answers=True)
     watching = watch(stream)
@@ -170,18 +171,19 @@ async def test_an_end_that_is_found_in_mid_answer_is_told_when_a_turn_waits(
     await wait_until_async(lambda: looked(1))
     stream.answers, stream.waits = False, 1
     await wait_until_async(lambda: looked(2))
-    assert reports(stream) == [(ANSWER,), (END, *more)]
+    assert reports(stream) == [(ASKED,), (ANSWER, END, *more)]
     watching.close()
 
 
 async def test_the_record_is_read_in_mid_answer_while_a_message_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last end is kept: only what follows it tells that it was one."""
-    asked = WitnessPassage("person", "And then?")
-    record = Record([Reading((ANSWER, END, END)), Reading(), Reading((asked,)), Reading((ANSWER,))])
+    """What follows the last message is kept: an end may be none, and a message may be written behind its answer."""
+    asked = WitnessPassage("person", "And then?", at=5.0)
+    quick = WitnessPassage("agent", "Well.", at=6.0)
+    record = Record([Reading((ASKED, ANSWER, END, quick)), Reading(), Reading((asked,)), Reading((ANSWER,))])
     monkeypatch.setattr(witness, "record_of", lambda *_: record)
     monkeypatch.setattr(witness, "FIND_AFTER", 0.02)
     monkeypatch.setattr(witness, "SEARCH_EVERY", 0.02)
-    stream = Stream("claude", answers=True, consults_witness=True)
+    stream = Stream("claude", answers=True, needs_record=True)
     watching = watch(stream)
 
     def looked(count: int) -> bool:
@@ -189,12 +191,15 @@ async def test_the_record_is_read_in_mid_answer_while_a_message_waits(monkeypatc
         return len(reports(stream)) == count
 
     await wait_until_async(lambda: looked(2))
-    assert reports(stream) == [(ANSWER,), (END, END, asked)]
-    stream.consults_witness = False
+    assert reports(stream) == [(ASKED,), (ANSWER, END, asked)]
+    stream.needs_record = False
     count = record.count
     await asyncio.sleep(0.1)
     watching.look(stream, 101)
     assert (record.count, len(reports(stream))) == (count, 2)
+    stream.waits = 1
+    await wait_until_async(lambda: looked(3))
+    assert reports(stream)[-1] == (quick, ANSWER)
     watching.close()
 
 

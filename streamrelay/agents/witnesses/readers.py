@@ -25,8 +25,7 @@ from streamrelay.agents.witnesses.database import AgentDatabase
 from streamrelay.agents.witnesses.growing_file import GrowingFile, NotTrusted
 from streamrelay.agents.witnesses.lines import LineReader
 from streamrelay.agents.witnesses.process import AgentProcess, foreground_processes
-from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason, SinceWatched
-from streamrelay.delta.inputs import WitnessPassage
+from streamrelay.agents.witnesses.reading import AgentRecord, Reading, Reason, SinceWatched, in_order
 
 MAX_NOTE: Final = 64 * 1024
 """The most bytes of the small file in which an agent names its record."""
@@ -97,19 +96,8 @@ class AgentTranscript:
             return Reading(reason="no_record")
         except OSError:
             return Reading(reason="unreadable")
-        passages = _in_order(passage for line in lines for passage in self._lines.read(line))
+        passages = in_order(passage for line in lines for passage in self._lines.read(line))
         return Reading(tuple(self._watched.pick(passages)))
-
-
-def _in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
-    """Return passages in the order of their times; a passage without a time follows the one before.
-
-    Claude Code 2.1.197 writes a quick answer before the message that it answers.
-    """
-    timed: list[tuple[float, WitnessPassage]] = []
-    for passage in passages:
-        timed.append((passage.at or (timed[-1][0] if timed else 0.0), passage))
-    return [passage for _, passage in sorted(timed, key=lambda pair: pair[0])]
 
 
 def _only(paths: Iterable[Path]) -> Path:

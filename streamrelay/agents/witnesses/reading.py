@@ -16,6 +16,17 @@ class Reading(NamedTuple):
     reason: Reason = ""
 
 
+def in_order(passages: Iterable[WitnessPassage]) -> list[WitnessPassage]:
+    """Return passages in the order of their times; a passage without a time follows the one before.
+
+    Claude Code 2.1.197 writes a quick answer before the message that it answers.
+    """
+    timed: list[tuple[float, WitnessPassage]] = []
+    for passage in passages:
+        timed.append((passage.at or (timed[-1][0] if timed else 0.0), passage))
+    return [passage for _, passage in sorted(timed, key=lambda pair: pair[0])]
+
+
 class AgentRecord(Protocol):
     """The record of the agent in one pane."""
 

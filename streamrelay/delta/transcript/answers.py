@@ -109,7 +109,7 @@ class Answer:
     accounted: int = 0
     mark: str = ""
     """The mark in front of the last message that was found."""
-    found: list[ShownMessage] = field(default_factory=list)
+    shown: list[ShownMessage] = field(default_factory=list)
     """The messages that were found, from top to bottom."""
 
     @property
@@ -118,17 +118,23 @@ class Answer:
         last = next((at for at in reversed(range(len(self.passages))) if self.passages[at].kind in _ECHOES), None)
         return last is not None and any(map(_says_words, self.passages[last:]))
 
-    def taken_up(self) -> list[ShownMessage]:
-        """Return the messages that the program may have come to behind another one, the last of them first.
+    def answered_before(self) -> list[ShownMessage]:
+        """Return the messages that stand below an answer to another one, from bottom to top.
 
-        Above each stands an answer to the one before, and nothing that says that the program is at work on that: it may
-        show the messages that wait below its spinner. It may show them below an answer that is not over, too.
+        The program may not have come to them: some show messages that wait below an answer that is not over. Where a
+        spinner stands between, that is so.
         """
         return [
-            found
-            for above, found in reversed(list(itertools.pairwise(self.found)))
-            if _is_over(self.passages[above.passage : found.passage])
+            shown
+            for above, shown in reversed(list(itertools.pairwise(self.shown)))
+            if _is_answer(self.passages[above.passage : shown.passage])
         ]
+
+    @property
+    def last_lines(self) -> list[str]:
+        """The lines of text that answer the last message."""
+        last = self.shown[-1].passage if self.shown else 0
+        return [line for passage in self.passages[last:] if passage.kind == "text" for line in passage.lines]
 
     def leave_out(self, rule: Rule, rows: Sequence[PaintedRow], message_id: str | None = None) -> None:
         """Say nothing of these rows."""
@@ -140,7 +146,7 @@ def _says_words(passage: Passage) -> bool:
     return passage.kind == "text" and any(passage.lines)
 
 
-def _is_over(section: Sequence[Passage]) -> bool:
+def _is_answer(section: Sequence[Passage]) -> bool:
     return any(map(_says_words, section)) and not any(passage.rule == "spinner" for passage in section)
 
 
@@ -241,7 +247,7 @@ def read_answer(
             shown = _lines_behind(echo.mark, rows, columns)
             is_alike = rule == "echo_alike" and not spelling("".join(shown)).startswith(spelling(message.forms[0]))
             lines = lines if is_alike else shown
-        answer.found.append(ShownMessage(number - 1, start + echo.start, len(answer.passages)))
+        answer.shown.append(ShownMessage(number - 1, start + echo.start, len(answer.passages)))
         answer.passages.append(Passage(kind, lines, message.message_id, rule=rule, rows=rows))
         answer.accounted = number
         answer.mark = echo.mark

@@ -186,10 +186,11 @@ def _framed_until(rows: Sequence[PaintedRow], y: int, text_column: int) -> int:
 
 
 def _is_drawn(rows: Sequence[PaintedRow], top: int, bottom: int) -> bool:
-    """Tell whether a box is a drawing in an answer: it stands in a paragraph, text of its column above and below it."""
+    """Tell whether a box is a drawing in an answer: it stands in a paragraph under a bullet, between rows of text."""
     column = _indent(rows[top].text)
-    beside = [row.text for row in (*rows[max(0, top - 1) : top], *rows[bottom + 1 : bottom + 2]) if row.text.strip()]
-    return len(beside) == 2 and all(_text_column(text) == column for text in beside)
+    beside = [row.text for row in (*rows[max(0, top - 1) : top], *rows[bottom + 1 : bottom + 2])]
+    are_text = all(text.strip() and not is_border(text) and SIDE.match(text) is None for text in beside)
+    return column > 0 and len(beside) == 2 and are_text and all(_text_column(text) == column for text in beside)
 
 
 def _text_column(text: str) -> int:

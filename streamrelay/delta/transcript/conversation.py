@@ -1,14 +1,15 @@
 """The other kind of program: one that keeps a transcript and a composer on a screen it paints itself.
 
 Nothing it paints is final before its turn is over: rows are redrawn, moved, wiped and painted again. So its words are
-read off the document when the turn ends, as what the document says more than it said when the message was sent.
+read off the document when the turn ends, as what the document says more than it said when the message was sent. A turn
+ends when the program is idle, or when it is known to have gone on with the next message.
 
 A message leaves two traces. Between the paste and the Enter its composer shows it, whole or as a placeholder; later
 the transcript shows it, whole or as that same placeholder. What a person types leaves the same traces: a draft that
 vanishes from the composer and appears above it was submitted.
 """
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import Chrome, has_bordered_composer
@@ -40,12 +41,12 @@ MAX_KEYS = 24
 """Characters that a person types between two snapshots, at most."""
 
 
-class PassedAnswers(NamedTuple):
-    """What a program answered before it came to a message that had waited, at work all the time."""
+class FinishedAnswers(NamedTuple):
+    """What a program answered before it went on with a message that had waited, without having been idle."""
 
     answer: Answer
     message_id: str
-    """The message that it answers now."""
+    """The message that it went on with."""
 
 
 class Conversation:
@@ -491,36 +492,34 @@ class Conversation:
         for sent in self._sent:
             sent.during_output = False
 
-    def read_passed(self, has_reached: Callable[[Sequence[str]], bool]) -> PassedAnswers | None:
-        """Return what was answered before the message that the program answers now; it will not be returned again.
+    def read_finished(
+        self, reached: Collection[int], is_whole: Callable[[int, Sequence[str]], bool]
+    ) -> FinishedAnswers | None:
+        """Return what was answered above a message that the program has gone on with; it will not be returned again.
 
-        None while it is at the first message, or may be: of messages, in their order, `has_reached` tells whether it
-        has come to the last one. Where a person typed one of them, all is left to the end: people do not type for ever.
+        Of the `submitted` messages the program is known to have `reached` those numbers; `is_whole` tells whether lines
+        are the whole answer above one of them. None where the transcript shows none of them below a whole answer.
         """
-        submitted = self._submitted
-        texts = [sent.text for sent in submitted]
-        if not (self.has_queue and any(has_reached(texts[:count]) for count in range(2, len(texts) + 1))):
-            return None
         if self.in_repaint or self.is_unreadable or self._composer.draft:
             return None
         if self._forgot or self.was_joined_at_work or self._document.lost_since(self._mark):
             return None
         before, now = self._transcript()
-        mark = self._mark_of_messages
-        taken_up = self._read(before, now, submitted, mark, cut_off=False).taken_up()
-        found = next((found for found in taken_up if has_reached(texts[: found.number + 1])), None)
-        message_id = None if found is None else submitted[found.number].message_id
-        if found is None or message_id is None:
-            return None
-        above = self._document.mark_above(self._mark, found.row)
-        if above is None:
-            return None
-        passed = submitted[: found.number]
-        answer = self._read(before, now[: found.row], passed, mark, cut_off=False)
-        self._mark, self.proved = above, True
-        self._message_mark = answer.mark or self._message_mark
-        self._take_as_answered(passed[-1])
-        return PassedAnswers(answer, message_id)
+        mark, submitted = self._mark_of_messages, self.submitted
+        shown = self._read(before, now, submitted, mark, cut_off=False).answered_before()
+        for number, row in [(each.number, each.row) for each in shown if each.number in reached]:
+            finished, message_id = submitted[:number], submitted[number].message_id
+            answer = self._read(before, now[:row], finished, mark, cut_off=False)
+            if message_id is None or not answer.shown or not is_whole(number, answer.last_lines):
+                continue
+            above = self._document.mark_above(self._document.since(self._mark)[1][row:])
+            if above is None:
+                return None
+            self._mark, self.proved = above, True
+            self._message_mark = answer.mark or self._message_mark
+            self._take_as_answered(finished[-1])
+            return FinishedAnswers(answer, message_id)
+        return None
 
     def _transcript(self) -> tuple[Sequence[PaintedRow], Sequence[PaintedRow]]:
         """Return the document as it was when the last turn was over and as it is, without the chrome at its end."""
@@ -635,14 +634,8 @@ class Conversation:
         return any(sent.waits for sent in self._sent)
 
     @property
-    def has_queue(self) -> bool:
-        """Whether several messages of ours, and none of a person, were submitted and are not answered so far."""
-        submitted = self._submitted
-        return sum(sent.waits for sent in submitted) > 1 and all(sent.message_id is not None for sent in submitted)
-
-    @property
-    def _submitted(self) -> list[OutstandingMessage]:
-        """The messages that the program has, or had and may still show."""
+    def submitted(self) -> list[OutstandingMessage]:
+        """The messages that the program has, or had and may still show, and that are not answered so far."""
         return [sent for sent in self._sent if sent.abandoned or sent.waits]
 
     @property

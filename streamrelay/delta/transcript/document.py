@@ -12,7 +12,7 @@ A row is a plain string without trailing blanks; a soft wrap is remembered besid
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
-from operator import is_not
+from operator import is_not, ne
 from typing import NamedTuple
 
 from streamrelay.delta.layout.chrome import composer_top
@@ -44,7 +44,7 @@ MIN_ROWS_OF_A_SCROLL = 2
 
 
 class Mark(NamedTuple):
-    """The document at one moment."""
+    """The document at one moment, or as far as it was read then."""
 
     generation: int
     above: list[PaintedRow]
@@ -217,30 +217,34 @@ class Document:
 
     def mark(self) -> Mark:
         """Return the current document, for later comparison."""
+        self.painted_over.forget(self._screen)
+        return self._mark(len(self._above) + len(self._screen) - self._pinned)
+
+    def _mark(self, height: int) -> Mark:
+        """Return the first rows of the document, as many as `height`."""
         self._painted_anew = self._is_leftover = False
         self._seams.clear()
         self._left = 0
-        self.painted_over.forget(self._screen)
         last, wiped = self._last_mark, self._last_mark.wiped
         if last.generation != self._generation:
             rows = [*wiped, *last.above[: last.height], *last.screen]
             wiped = tuple([row for row in rows if row.text][-MAX_OLD_ROWS:])
-        screen = tuple(self._screen[self._pinned :])
-        self._last_mark = Mark(self._generation, self._above, len(self._above), self._dropped, screen, wiped)
+        above = min(height, len(self._above))
+        screen = tuple(self._screen[self._pinned : self._pinned + height - above])
+        self._last_mark = Mark(self._generation, self._above, above, self._dropped, screen, wiped)
         return self._last_mark
 
-    def mark_above(self, mark: Mark, row: int) -> Mark | None:
-        """Return a mark above that `row` of the rows that `since` that mark were there, as if the rest came later.
+    def mark_above(self, rows: Sequence[PaintedRow]) -> Mark | None:
+        """Return the current document without the `rows` at its end, for later comparison: they are read later.
 
-        None where the program paints its transcript once more: which rows are new is known only when it is done.
+        None where the document has other rows at its end: what was painted in several sizes is read as one. What was
+        painted over is kept, because it may have stood below.
         """
-        if mark.generation != self._generation or self._seams or self._painted_anew:
+        known = self.rows()
+        height = len(known) - len(rows)
+        if height < 0 or any(map(ne, known[height:], rows)):
             return None
-        row += self._first_since(mark)
-        height = min(row, len(self._above))
-        screen = tuple(self.rows()[height:row])
-        self._last_mark = Mark(self._generation, self._above, height, self._dropped, screen, mark.wiped)
-        return self._last_mark
+        return self._mark(height)
 
     def rows(self) -> list[PaintedRow]:
         """Return all rows, oldest first."""
@@ -269,13 +273,10 @@ class Document:
         """
         if mark.generation != self._generation:
             return [*mark.above[: mark.height], *mark.screen], self.rows()
-        first = self._first_since(mark)
-        old = [*mark.above[first + self._dropped - mark.dropped : mark.height], *mark.screen]
+        dropped = self._dropped - mark.dropped
+        first = max(0, min(mark.height - dropped, len(self._above)) - MAX_OLD_ROWS)
+        old = [*mark.above[first + dropped : mark.height], *mark.screen]
         return old, self._rejoined(old, first)
-
-    def _first_since(self, mark: Mark) -> int:
-        """Return the first row that is looked at to tell what is new since the mark."""
-        return max(0, min(mark.height - (self._dropped - mark.dropped), len(self._above)) - MAX_OLD_ROWS)
 
     def lost_since(self, mark: Mark) -> int:
         """Return how many rows were painted since the mark and are no longer remembered."""

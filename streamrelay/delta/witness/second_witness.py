@@ -27,7 +27,7 @@ from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import Answer, Passage
 from streamrelay.delta.witness.alignment import PaintedOverText, align, without_drawing
 from streamrelay.delta.witness.comparison import MIN_IDENTIFIED, AskedMessage, Comparison, Record
-from streamrelay.delta.witness.source import normal, source_lines
+from streamrelay.delta.witness.source import SourceLine, normal, source_lines
 from streamrelay.events import WitnessCompared, WitnessName, WitnessOutcome
 
 MAX_ANSWER: Final = 400_000
@@ -35,19 +35,22 @@ MAX_ANSWER: Final = 400_000
 MAX_LINES: Final = 10_000
 MAX_TURNS: Final = 64
 """Messages whose answers are kept until the screen shows them."""
-PAINTED_WITHIN: Final = 0.15
-"""Seconds after which an agent has painted what its record had."""
+MAX_PAINT_LAG: Final = 3.0
+"""Seconds for which the screen may lack what the record has, before it is taken to have lost it."""
+MAX_LAST_LINES: Final = 20
+"""Lines at the end of an answer among which the last one of its record is looked for."""
 _ASIDE: Final[frozenset[Rule]] = frozenset({"footer", "furniture_of_profile", "spinner", "tip"})
 """Rules by which a row of an answer may be left out by mistake."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What was reported of the answer to one message; `message` is None where an answer goes on."""
+    """What was reported of the answer to one message; `form` is None where an answer goes on."""
 
-    message: str | None = None
-    asked: str = ""
-    """The message as the record has it; `message` is its normal form."""
+    form: str | None = None
+    """The normal form of the message."""
+    text: str = ""
+    """The message as the record has it."""
     answers: list[str] = field(default_factory=list)
     ended: bool = False
     at: float = 0.0
@@ -56,7 +59,7 @@ class _Turn:
     @property
     def is_passed(self) -> bool:
         """Whether, once another turn follows, the answer to its message is not known to be all here."""
-        return self.message is not None and not self.ended
+        return self.form is not None and not self.ended
 
 
 class _Stretch(NamedTuple):
@@ -185,8 +188,7 @@ class SecondWitness:
         """For each message that was submitted and is not answered yet, the turns that may answer it."""
         awaited = [sent.form for sent in self._sent if sent.message_id in self._submitted]
         return [
-            [turn for turn in self._turns if turn.message is not None and _is_same(turn.message, form)]
-            for form in awaited
+            [turn for turn in self._turns if turn.form is not None and _is_same(turn.form, form)] for form in awaited
         ]
 
     @property
@@ -205,24 +207,47 @@ class SecondWitness:
     def _of_last_message(self) -> list[_Turn]:
         """The turns that may answer the last message: one that was sent, or else whatever a person typed."""
         if self._messages:
-            return [turn for turn in self._turns if turn.message is not None and self._is_asked(turn.message)]
+            return [turn for turn in self._turns if turn.form is not None and self._is_asked(turn.form)]
         return [turn for turn in self._turns if not 0 < turn.at < self._since]
 
     def _is_asked(self, message: str) -> bool:
         return any(_is_same(message, sent) for sent in self._messages)
 
-    def has_reached(self, messages: Sequence[str], now: float) -> bool:
-        """Tell whether the record has the last of these messages, and the whole answer to the one before it.
+    # Going on with the next message
 
-        All that were submitted and not answered so far are given. What the record has is painted by `now`.
+    def reached(self, messages: Sequence[tuple[str | None, str]]) -> dict[int, SourceLine | None]:
+        """Return which of the messages the record has behind the end of the answer to an earlier one.
+
+        `messages` are all that were submitted and are not answered so far, each with its id and text. The result maps
+        the number of a message to the last line of the answer before it, None where that has no line that is shown.
         """
-        if now < self._heard_at + PAINTED_WITHIN:
-            return False
-        *earlier, form = map(normal, messages)
-        same = [y for y, turn in enumerate(self._turns) if turn.message and _is_same(turn.message, form)]
-        # Several messages may have the same text.
-        place = earlier.count(form)
-        return len(same) > place and same[place] > 0 and self._turns[same[place] - 1].ended
+        turns = [turn for turn in self._turns if not 0 < turn.at < self._since]
+        if self._opened is None or len(turns) < 2:
+            return {}
+        forms: dict[str | None, str] = {sent.message_id: sent.form for sent in self._sent}
+        reached: dict[int, SourceLine | None] = {}
+        first = last = -1
+        for number, (message_id, text) in enumerate(messages):
+            form = forms.get(message_id) or normal(text)
+            same = [place for place, turn in enumerate(turns) if place > last and _is_same(turn.form or "", form)]
+            if not same:
+                # It is not there yet, or is part of the message before: an agent may take up several as one.
+                continue
+            if first < 0:
+                first = same[0]
+            elif turns[same[0] - 1].ended:
+                answers = turns[same[0] - 1].answers
+                lines = source_lines(answers) if sum(map(len, answers)) <= MAX_ANSWER else []
+                reached[number] = next((line for line in reversed(lines) if line.forms), None)
+            last = same[0]
+        return reached
+
+    def is_painted(self, line: SourceLine | None, shown: Sequence[str], now: float) -> bool:
+        """Tell whether the lines `shown` have the last line of an answer, or that has been waited for long enough."""
+        if line is None or now >= self._heard_at + MAX_PAINT_LAG:
+            return True
+        last = "".join(map(normal, shown[-MAX_LAST_LINES:]))
+        return any(form in last for form in line.forms)
 
     # Comparing
 
@@ -250,7 +275,7 @@ class SecondWitness:
             self._submitted = [one for one in self._submitted if any(one == sent.message_id for sent in later)]
             return frozenset()
         besides = _Besides(PaintedOverText(painted_over), list(self._sent))
-        passages = self._with_typed(self._without_said(answer.passages))
+        passages = self._with_typed(self._without_said(answer.passages), answer.mark.strip())
         stretches = [_Stretch([]), *self._stretches(passages, goes_on=goes_on)]
         lost = self._lost(stretches, [sent for sent in self._sent if sent not in later])
         used = [turn for stretch in stretches if (turn := stretch.turn) is not None]
@@ -281,10 +306,10 @@ class SecondWitness:
             left.append(passage._replace(kind="unsaid", rule="reprint") if is_said else passage)
         return left
 
-    def _with_typed(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Set apart the messages that a person typed unseen: the record has each next, and whole lines spell it.
+    def _with_typed(self, passages: Sequence[Passage], mark: str) -> list[Passage]:
+        """Set apart the messages that a person typed unseen: the record has them, and they stand behind the `mark`.
 
-        A program may take up all messages that waited as one, which no draft was ever like.
+        A person may type faster than the program paints, and a program may show several messages that waited as one.
         """
         echoes = [normal("\n".join(passage.lines)) for passage in passages if passage.kind in {"injected", "typed"}]
         known = [*echoes, *(sent.form for sent in self._sent)]
@@ -293,19 +318,17 @@ class SecondWitness:
         for passage in passages:
             if passage.kind in {"injected", "typed"}:
                 form = normal("\n".join(passage.lines))
-                position = next(
-                    (y for y, turn in enumerate(self._turns) if _is_same(turn.message or "", form)), position
-                )
+                position = next((y for y, turn in enumerate(self._turns) if _is_same(turn.form or "", form)), position)
             rest = passage
             while rest.kind == "text" and position + 1 < len(self._turns):
                 turn = self._turns[position + 1]
-                if turn.message is None or any(_is_same(turn.message, form) for form in known):
+                if turn.form is None or any(_is_same(turn.form, form) for form in known):
                     break
-                shown = _lines_of(turn.message, rest.lines)
+                shown = _lines_behind(mark, turn.form, rest.lines)
                 if shown is None:
                     break
                 left.append(rest._replace(lines=rest.lines[: shown.start]))
-                left.append(Passage("typed", turn.asked.split("\n"), rule="typed_by_record"))
+                left.append(Passage("typed", turn.text.split("\n"), rule="typed_by_record"))
                 rest = rest._replace(lines=rest.lines[shown.stop :], rows=())
                 position += 1
             left.append(rest)
@@ -326,7 +349,8 @@ class SecondWitness:
         for number, section in enumerate(sections, 1):
             turn, is_matched = self._turn_of(section, is_last=number == len(sections) and not goes_on)
             last = stretches[-1] if stretches else None
-            if turn is None and last is not None and last.turn is not None:
+            if last is not None and last.turn is not None and (turn is None or turn is last.turn):
+                # The record has nothing of its message, or has both messages as one.
                 last.part.extend(section)
             elif turn is not None and last is not None and last.turn is not None and last.turn.is_passed:
                 turn.answers[:0] = last.turn.answers
@@ -350,7 +374,7 @@ class SecondWitness:
         is_known = True
         for position, turn in enumerate(self._turns):
             number = bisect_right(begins, position) - 1
-            sent = next((one for one in missing if turn.message and _is_same(turn.message, one.form)), None)
+            sent = next((one for one in missing if turn.form and _is_same(turn.form, one.form)), None)
             is_used = number >= 0 and begins[number] == position
             is_known = (is_known or is_used) and turn.ended and any(answer.strip() for answer in turn.answers)
             if is_used or sent is None or not is_known:
@@ -368,18 +392,18 @@ class SecondWitness:
         echo = section[0] if section and section[0].kind in {"injected", "typed"} else None
         if echo is not None:
             message = normal("\n".join(echo.lines))
-            same = [turn for turn in self._turns if turn.message is not None and _is_same(turn.message, message)]
+            same = [turn for turn in self._turns if turn.form is not None and _is_same(turn.form, message)]
             return (same[-1 if is_last else 0] if same else None), bool(same)
         if not _says(section):
             return None, False
-        if self._turns and self._turns[0].message is None and self._turns[0].answers:
+        if self._turns and self._turns[0].form is None and self._turns[0].answers:
             return self._turns[0], False
         turns = self._of_last_message if is_last else []
         if not turns:
             return None, False
         # What a person typed unseen may be taken for the program's own words.
         shown = [row.text for passage in section if passage.rule != "old_transcript" for row in passage.rows]
-        return turns[-1], bool(self._messages) or _is_same(normal("".join(shown)), turns[-1].message or "")
+        return turns[-1], bool(self._messages) or _is_same(normal("".join(shown)), turns[-1].form or "")
 
     def _forget(self, used: _Turn | None) -> None:
         """Forget what came before the last turn that was used, and that one where nothing more belongs to it."""
@@ -486,18 +510,24 @@ def _says(part: Sequence[Passage]) -> bool:
     return any(passage.kind in {"text", "gap"} for passage in part)
 
 
-def _lines_of(message: str, lines: Sequence[str]) -> range | None:
-    """Return the first lines that spell a message in normal form and nothing else; None for a short one."""
-    if len(message) < MIN_IDENTIFIED:
+def _lines_behind(mark: str, form: str, lines: Sequence[str]) -> range | None:
+    """Return the last lines that spell a message behind its mark, below a blank or drawn line, to the end of a line.
+
+    The same words elsewhere are a quote; those of a short message could be anything.
+    """
+    if not mark or len(form) < MIN_IDENTIFIED or len(lines) > MAX_LINES:
         return None
-    forms = [normal(line) for line in lines]
-    for start, first in enumerate(forms):
-        rest, stop = message, start
-        while first and stop < len(forms) and rest.startswith(forms[stop]):
-            rest = rest[len(forms[stop]) :]
-            stop += 1
-            if not rest:
-                return range(start, stop)
+    for start in reversed(range(len(lines))):
+        if not lines[start].lstrip().startswith(mark) or (start and normal(lines[start - 1])):
+            continue
+        rest, stop = form, start
+        while stop < len(lines) and rest:
+            spelled = normal(lines[stop].lstrip().removeprefix(mark) if stop == start else lines[stop])
+            if not rest.startswith(spelled) or not (spelled or stop > start):
+                break
+            rest, stop = rest[len(spelled) :], stop + 1
+        if not rest:
+            return range(start, stop)
     return None
 
 
