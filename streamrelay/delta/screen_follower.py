@@ -13,11 +13,11 @@ from streamrelay.delta.mode import ModeMachine
 from streamrelay.delta.printing.provenance import Ledger
 from streamrelay.delta.signals import Signals, is_busy
 from streamrelay.delta.transcript.conversation import Conversation
-from streamrelay.delta.witness.second_witness import SecondWitness
+from streamrelay.delta.witness.second_witness import MAX_PAINT_LAG, SecondWitness
 from streamrelay.vt.engine import Engine, Frame, TerminalEvent
 
 NEXT_EVERY = 0.1
-"""Seconds between two looks whether the screen shows that a program has gone on with its next message."""
+"""Seconds between two looks at the screen of a program that may have gone on with its next message."""
 
 
 class ScreenFollower:
@@ -37,8 +37,10 @@ class ScreenFollower:
         self._awaited = False
         self._may_continue = False
         self._seeded = False
-        self._looked_for_next = 0.0
-        """When the screen was looked at for that last (stream time)."""
+        self._looked_at = 0.0
+        """When `say_finished` last looked at the screen (stream time)."""
+        self.next_look: float | None = None
+        """When `say_finished` is to look again (stream time), if the screen does not change before."""
         self._was_busy = False
         """Whether the title said at the attach that the program is at work."""
 
@@ -304,19 +306,22 @@ class ScreenFollower:
         A program that gets messages more quickly than it answers them would otherwise be heard only when they cease.
         The screen alone does not tell that it has gone on: a message may wait below an answer that is not over.
         """
-        now = self._builder.now
-        if not self.needs_record or now < self._looked_for_next + NEXT_EVERY:
+        now, self.next_look = self._builder.now, None
+        if not self.needs_record or not self.conversation.is_at_rest:
             return
+        if now < self._looked_at + NEXT_EVERY:
+            self.next_look = self._looked_at + NEXT_EVERY
+            return
+        self._looked_at = now
         submitted = self.conversation.submitted
         reached = self.witness.reached([(sent.message_id, sent.text) for sent in submitted])
         if not reached:
             return
-        self._looked_for_next = now
         painted_over = self.conversation.painted_over
-        finished = self.conversation.read_finished(
-            reached, lambda number, lines: self.witness.is_painted(reached[number], lines, now)
-        )
+        finished = self.conversation.read_finished(reached, lambda number, lines: reached[number].stands_in(lines, now))
         if finished is None:
+            lasts = now < max(ending.reported for ending in reached.values()) + MAX_PAINT_LAG
+            self.next_look = now + NEXT_EVERY if lasts else None
             return
         self._mode.see("answered")
         self._cutter.keeps_transcript = True

@@ -389,6 +389,7 @@ class DeltaStream:
         for other in (
             self._turn_due if self._witness.due is None else self._witness.due,
             self._detector.due,
+            self._following.next_look,
             self._printing.deadline(rests=not self._unsettled),
         ):
             if other is not None and (due is None or other < due):
@@ -415,6 +416,8 @@ class DeltaStream:
             self._detector.look(converses=self.converses)
             self._look_for_question()
         self._printing.advance(rests=not self._unsettled)
+        if self._following.next_look is not None and now >= self._following.next_look:
+            self._following.say_finished()
         goes_on = self._goes_on if self.converses else self._command_goes_on
         if self._turns.has_asked and self._turns.is_over(now):
             self._printing.say_question()

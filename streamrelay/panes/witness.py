@@ -2,7 +2,7 @@
 
 The record is opened when the program in the pane is recognised. What was said before the pane was watched is passed
 over. It is also read while the first answer is under way, since no record can be found once its process has ended, and
-while messages wait. What it then has behind the last message is kept until a turn waits, or another message follows.
+while messages wait. Of what it then has, the end is kept until a turn waits, or more follows.
 Files are read in threads. What is read becomes an input of the stream, so a recording has it, and a replay needs no
 file.
 """
@@ -77,10 +77,7 @@ class WitnessWatch:
         self._answers_since: float | None = None
         """When the answer that is under way was seen first, or the record was read of it last (monotonic time)."""
         self._kept: tuple[WitnessPassage, ...] = ()
-        """What was read in mid-answer behind the last message.
-
-        A message may be written behind its answer, and an end in front of a tool call.
-        """
+        """What was read in mid-answer and is not told yet (see `_is_final`)."""
 
     def look(self, stream: Watched, pid: int) -> None:
         """See whether another program is there, or a turn waits; cheap where neither is so."""
@@ -101,7 +98,7 @@ class WitnessWatch:
         elif not stream.answers:
             self._answers_since = None
         elif self._record is not None and self._must_find(stream):
-            self._start(self._find(self._record))
+            self._start(self._find(self._record, stream))
 
     def _must_find(self, stream: Watched) -> bool:
         """Whether the record is to be looked for, or read, in mid-answer now."""
@@ -131,10 +128,11 @@ class WitnessWatch:
             async with asyncio.timeout(seconds):
                 while True:
                     reading = await in_thread(record.read, name="witness")
-                    kept, self._kept = self._kept, ()
-                    if kept or reading.passages:
-                        self._report(self._key[0], reading._replace(passages=tuple(in_order(kept + reading.passages))))
-                    if reading.reason or (reading.passages and reading.passages[-1].speaker == "end"):
+                    passages = tuple(in_order(self._kept + reading.passages))
+                    self._kept = ()
+                    if passages:
+                        self._report(self._key[0], reading._replace(passages=passages))
+                    if reading.reason or (passages and passages[-1].speaker == "end"):
                         return
                     await asyncio.sleep(READ_EVERY)
         except TimeoutError:
@@ -178,7 +176,7 @@ class WitnessWatch:
         since = self._over_at
         self._enter(lambda now: WitnessReported(now, self._pane, agent, reading.passages, reading.reason, since))
 
-    async def _find(self, record: AgentRecord) -> None:
+    async def _find(self, record: AgentRecord, stream: Watched) -> None:
         """Look for the record while an answer is under way, and tell what it says so far."""
         if not self._is_found:
             self._find_after *= 2
@@ -186,13 +184,12 @@ class WitnessWatch:
         try:
             async with asyncio.timeout(MAX_READING):
                 reading = await in_thread(record.read, name="witness")
-            # One that cannot be read for a moment is there all the same.
+            # A record that was found is there, even if one reading fails.
             self._is_found = self._is_found or not reading.reason
             if reading.reason == "keeps_none" and not self._is_found:
                 self._find_after = math.inf
             passages = in_order(self._kept + reading.passages)
-            asked = [number for number, passage in enumerate(passages, 1) if passage.speaker == "person"]
-            told = asked[-1] if asked else 0
+            told = max((n for n, passage in enumerate(passages, 1) if _is_final(passage, stream)), default=0)
             self._kept = tuple(passages[told:])
             if told:
                 self._report(self._key[0], reading._replace(passages=tuple(passages[:told])))
@@ -227,3 +224,12 @@ class WitnessWatch:
             self._over_at = time.time()
             self._task = None
         self.look(stream, pid)
+
+
+def _is_final(passage: WitnessPassage, stream: Watched) -> bool:
+    """Tell whether a passage that was read in mid-answer, and all before it, are in their final order.
+
+    A quick answer may be written before its message, so that where messages wait only a message is. An end may be
+    written in front of the call of a tool.
+    """
+    return passage.speaker == "person" or (passage.speaker == "agent" and not stream.needs_record)

@@ -89,7 +89,7 @@ def test_nothing_gets_worse_with_a_profile(folder: Path) -> None:
         assert (known.end_lag or 0) <= (without.end_lag or 0) + max(0.03, RESTS.get(folder.parent.name, 0.0))
         added = Counter(_deeds(after)) - Counter(_deeds(before))
         lost = Counter(_deeds(before)) - Counter(_deeds(after))
-        assert not lost or lost.keys() <= set(_footers_shown(folder))
+        assert not lost or lost.keys() <= set(_known_rows_shown(folder))
         assert not any(_is_answered(row, truth) for deed in added for row in deed.splitlines() if row.strip())
 
 
@@ -98,11 +98,11 @@ def _is_answered(row: str, truth: Truth) -> bool:
     return any(row.strip() in (answer.text or "") for answer in truth.answers)
 
 
-def _footers_shown(folder: Path) -> Iterator[str]:
-    """Yield the rows of a recording, without their indent, that the program's profile knows as footers of answers."""
-    footers = PROFILES[folder.parent.name].reading.footers
+def _known_rows_shown(folder: Path) -> Iterator[str]:
+    """Yield the rows of a recording, without their indent, that the program's profile knows as footers or chrome."""
+    known = PROFILES[folder.parent.name].reading
     for _, rows in shown(folder):
-        yield from (row.strip() for row in rows if matches(footers, row))
+        yield from (row.strip() for row in rows if matches((*known.footers, *known.chrome), row))
 
 
 CANCELLED = re.compile("Request cancelled")

@@ -119,15 +119,6 @@ def test_an_answer_that_had_begun_before_the_attach_goes_on_as_a_block(begun: st
     assert said == [("text", [rest]), ("activity", rows[4:6]), ("text", ["It is done."])]
 
 
-@pytest.mark.requirement("DEL-02b")
-def test_a_row_of_a_tool_call_whose_glyph_could_be_a_bullet_is_known_by_the_profile() -> None:
-    profile = Profile("p", activity=(regex.compile(r"^ {2}⚙ \S+ \[.*\]$"),))
-    call = "⚙ lookup [question=how many]"
-    rows = ["> hello", "", "  First I look it up.", "", f"  {call}", "", "  It is three."]
-    said = read(rows, "hello", profile=profile)
-    assert said[1:] == [("text", ["First I look it up."]), ("activity", [f"  {call}"]), ("text", ["It is three."])]
-
-
 BOX = ["╭──────────────╮", "│ a small note │", "╰──────────────╯"]
 
 

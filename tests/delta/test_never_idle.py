@@ -245,3 +245,75 @@ def test_without_a_record_an_agent_is_heard_when_it_is_idle() -> None:
     assert talk.of(Text) == []
     talk.paints(talk.program.says("answer 3"), talk.program.rests(), rest=15.0)
     assert talk.heard() == exchanges(4)
+
+
+@pytest.mark.parametrize("next_one", ["go on", "go on with the tests"])
+def test_an_answer_is_kept_where_the_record_has_its_message_only_as_another_one(next_one: str) -> None:
+    talk = Talk(replace(SILENT[0], lines=40))
+    opens(talk, "go on with the tests and the docs" if next_one != "go on" else "go on")
+    waits(talk, next_one)
+    talk.streams("answer zero is here")
+    hears(talk, "answer zero is here", END)
+    talk.paints(talk.program.submits(next_one))
+    works(talk)
+    talk.answers("answer one is there")
+    assert [line for origin, line in talk.heard() if origin == "program"] == [
+        "answer zero is here",
+        "answer one is there",
+    ]
+
+
+def test_answers_to_messages_of_one_text_are_told_apart_by_their_order() -> None:
+    talk = Talk(replace(SILENT[0], lines=40))
+    opens(talk, "go on")
+    for number in range(2):
+        waits(talk, "go on")
+        talk.streams(f"answer {number}")
+        talk.paints(talk.program.submits("go on"))
+    talk.streams("answer 2")
+    hears(talk, *("answer 0", END, asked("go on"), "answer 1", END, asked("go on"), "answer 2", END))
+    talk.paints(talk.program.rests(), rest=5.0)
+    assert [line for origin, line in talk.heard() if origin == "program"] == [f"answer {number}" for number in range(3)]
+    assert [event.outcome for event in talk.of(WitnessCompared)] == ["agrees"] * 3
+
+
+@pytest.mark.parametrize(
+    ("begins", "answer"),
+    [
+        ("OK, I look.", "OK, I look.\n\nThe second part took long and is fine, too.\n\nOK"),
+        ("```\nfn a() {\n}", "```\nfn a() {\n}\nfn b() {\n  run()\n}\n```"),
+    ],
+    ids=["word", "bracket"],
+)
+def test_an_end_that_stands_earlier_in_its_answer_is_not_taken_for_it(begins: str, answer: str) -> None:
+    talk = Talk(replace(SILENT[0], lines=30))
+    opens(talk, "question 0")
+    waits(talk, "question 1")
+    talk.streams(begins)
+    hears(talk, answer, END, asked("question 1"))
+    talk.paints(talk.program.submits("question 1"))
+    works(talk, 20)
+    assert talk.heard() == []
+
+
+def test_an_end_that_the_screen_shows_otherwise_is_waited_for_three_seconds_from_its_report() -> None:
+    talk = Talk(replace(SILENT[0], lines=16))
+    opens(talk, "question 0")
+    for number in range(8):
+        waits(talk, f"question {number + 1}")
+        talk.streams(f"answer {number} 🎉")
+        goes_on(talk, f"answer {number} :tada:", f"question {number + 1}")
+        works(talk, 30)
+    assert len(talk.heard()) >= 2 * 6
+
+
+def test_a_screen_that_stands_still_is_looked_at_again() -> None:
+    talk = Talk(replace(SILENT[0], lines=20))
+    opens(talk, "question 0")
+    waits(talk, "question 1")
+    talk.streams("It is done")
+    hears(talk, "It is done and well.", END, asked("question 1"))
+    talk.paints(talk.program.says(" and well."), rest=0.02)
+    talk.paints(talk.program.submits("question 1"), rest=5.0)
+    assert talk.heard()[:2] == [("injected", "question 0"), ("program", "It is done and well.")]
+    assert talk.pane.stream.deadline() is None

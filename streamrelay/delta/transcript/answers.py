@@ -121,8 +121,8 @@ class Answer:
     def answered_before(self) -> list[ShownMessage]:
         """Return the messages that stand below an answer to another one, from bottom to top.
 
-        The program may not have come to them: some show messages that wait below an answer that is not over. Where a
-        spinner stands between, that is so.
+        The program may not have come to them: some programs show messages that wait below an answer that is not over.
+        A message below a spinner is left out, because the program is at work on the answer above.
         """
         return [
             shown

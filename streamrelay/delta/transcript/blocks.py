@@ -115,9 +115,8 @@ def _tool_call(rows: list[PaintedRow], rule: Rule) -> Block:
 
 
 def _split_at_tool_calls(rows: list[PaintedRow], profile: Profile) -> Iterator[list[PaintedRow]]:
-    """Split rows at the paragraphs that show a tool call: outcomes in columns, or `activity` rows.
+    """Split rows at the paragraphs that show a tool call: outcomes in columns, or `activity` rows without a bullet.
 
-    Such a row with a bullet and rows below it is left to the bullets.
     Paragraphs that are indented deeper than an outcome are the output of that tool call.
     """
     part: list[PaintedRow] = []
@@ -135,7 +134,7 @@ def _split_at_tool_calls(rows: list[PaintedRow], profile: Profile) -> Iterator[l
         elif _OUTCOME_IN_COLUMNS.match(more[0].text):
             yield part
             part, under = more, _indent(more[0].text)
-        elif (len(more) == 1 or _BULLET.fullmatch(more[0].text) is None) and matches(profile.activity, more[0].text):
+        elif _BULLET.fullmatch(more[0].text) is None and matches(profile.activity, more[0].text):
             yield part
             yield more
             part = []

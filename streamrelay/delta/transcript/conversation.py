@@ -492,22 +492,26 @@ class Conversation:
         for sent in self._sent:
             sent.during_output = False
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the transcript can be read in mid-turn: whole, with an empty composer below it."""
+        if self.in_repaint or self.is_unreadable or self._forgot or self.was_joined_at_work:
+            return False
+        return not (self._composer.draft or self._document.lost_since(self._mark))
+
     def read_finished(
         self, reached: Collection[int], is_whole: Callable[[int, Sequence[str]], bool]
     ) -> FinishedAnswers | None:
         """Return what was answered above a message that the program has gone on with; it will not be returned again.
 
-        Of the `submitted` messages the program is known to have `reached` those numbers; `is_whole` tells whether lines
-        are the whole answer above one of them. None where the transcript shows none of them below a whole answer.
+        The program is known to have `reached` some of the `submitted` messages, given by number. `is_whole` tells for
+        such a number whether the lines of the answer above that message are all. None where the transcript shows no
+        such message below a whole answer.
         """
-        if self.in_repaint or self.is_unreadable or self._composer.draft:
-            return None
-        if self._forgot or self.was_joined_at_work or self._document.lost_since(self._mark):
-            return None
         before, now = self._transcript()
         mark, submitted = self._mark_of_messages, self.submitted
         shown = self._read(before, now, submitted, mark, cut_off=False).answered_before()
-        for number, row in [(each.number, each.row) for each in shown if each.number in reached]:
+        for number, row, _ in [message for message in shown if message.number in reached]:
             finished, message_id = submitted[:number], submitted[number].message_id
             answer = self._read(before, now[:row], finished, mark, cut_off=False)
             if message_id is None or not answer.shown or not is_whole(number, answer.last_lines):

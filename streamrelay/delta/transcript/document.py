@@ -235,10 +235,10 @@ class Document:
         return self._last_mark
 
     def mark_above(self, rows: Sequence[PaintedRow]) -> Mark | None:
-        """Return the current document without the `rows` at its end, for later comparison: they are read later.
+        """Return the current document without the `rows` at its end, which are going to be read later.
 
-        None where the document has other rows at its end: what was painted in several sizes is read as one. What was
-        painted over is kept, because it may have stood below.
+        None where the document does not end in these rows, as after a resize of which the reader has joined the parts.
+        `painted_over` keeps its paragraphs, because they may have stood below.
         """
         known = self.rows()
         height = len(known) - len(rows)

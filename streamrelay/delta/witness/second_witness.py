@@ -27,7 +27,7 @@ from streamrelay.delta.reasons import Rule
 from streamrelay.delta.transcript.answers import Answer, Passage
 from streamrelay.delta.witness.alignment import PaintedOverText, align, without_drawing
 from streamrelay.delta.witness.comparison import MIN_IDENTIFIED, AskedMessage, Comparison, Record
-from streamrelay.delta.witness.source import SourceLine, normal, source_lines
+from streamrelay.delta.witness.source import normal, source_lines
 from streamrelay.events import WitnessCompared, WitnessName, WitnessOutcome
 
 MAX_ANSWER: Final = 400_000
@@ -36,9 +36,12 @@ MAX_LINES: Final = 10_000
 MAX_TURNS: Final = 64
 """Messages whose answers are kept until the screen shows them."""
 MAX_PAINT_LAG: Final = 3.0
-"""Seconds for which the screen may lack what the record has, before it is taken to have lost it."""
+"""Seconds for which the stream waits for the screen to show the end of an answer that the record has."""
+MIN_ENDING: Final = 24
+"""Characters that the end of an answer has at least, if the answer has as many: a last line may be a bracket."""
 MAX_LAST_LINES: Final = 20
-"""Lines at the end of an answer among which the last one of its record is looked for."""
+MAX_LAST_CHARACTERS: Final = 4_000
+"""What is looked at of an answer to tell how it ends."""
 _ASIDE: Final[frozenset[Rule]] = frozenset({"footer", "furniture_of_profile", "spinner", "tip"})
 """Rules by which a row of an answer may be left out by mistake."""
 
@@ -53,6 +56,8 @@ class _Turn:
     """The message as the record has it."""
     answers: list[str] = field(default_factory=list)
     ended: bool = False
+    ended_at: float = 0.0
+    """When the end was reported (stream time)."""
     at: float = 0.0
     """When something of it was said last (Unix time); 0 where the record does not say."""
 
@@ -60,6 +65,21 @@ class _Turn:
     def is_passed(self) -> bool:
         """Whether, once another turn follows, the answer to its message is not known to be all here."""
         return self.form is not None and not self.ended
+
+
+class Ending(NamedTuple):
+    """How an answer ends."""
+
+    forms: tuple[str, ...]
+    """The normal forms of its end; none where a screen shows nothing of it."""
+    reported: float
+    """When the record had the end (stream time)."""
+
+    def stands_in(self, lines: Sequence[str], now: float) -> bool:
+        """Tell whether these lines of the screen end so; after `MAX_PAINT_LAG` the screen is taken as it is."""
+        if not self.forms or now >= self.reported + MAX_PAINT_LAG:
+            return True
+        return "".join(map(normal, lines[-MAX_LAST_LINES:])).endswith(self.forms)
 
 
 class _Stretch(NamedTuple):
@@ -144,6 +164,7 @@ class SecondWitness:
                 self._turns[-1].answers.append(passage.text)
                 self._turns[-1].ended = False
             elif self._turns:
+                self._turns[-1].ended_at = self._turns[-1].ended_at if self._turns[-1].ended else reported.t
                 self._turns[-1].ended = True
             if self._turns:
                 self._turns[-1].at = max(self._turns[-1].at, passage.at)
@@ -215,17 +236,17 @@ class SecondWitness:
 
     # Going on with the next message
 
-    def reached(self, messages: Sequence[tuple[str | None, str]]) -> dict[int, SourceLine | None]:
+    def reached(self, messages: Sequence[tuple[str | None, str]]) -> "dict[int, Ending]":
         """Return which of the messages the record has behind the end of the answer to an earlier one.
 
         `messages` are all that were submitted and are not answered so far, each with its id and text. The result maps
-        the number of a message to the last line of the answer before it, None where that has no line that is shown.
+        the number of a message to the end of the answer before it.
         """
         turns = [turn for turn in self._turns if not 0 < turn.at < self._since]
         if self._opened is None or len(turns) < 2:
             return {}
         forms: dict[str | None, str] = {sent.message_id: sent.form for sent in self._sent}
-        reached: dict[int, SourceLine | None] = {}
+        reached: dict[int, Ending] = {}
         first = last = -1
         for number, (message_id, text) in enumerate(messages):
             form = forms.get(message_id) or normal(text)
@@ -233,21 +254,13 @@ class SecondWitness:
             if not same:
                 # It is not there yet, or is part of the message before: an agent may take up several as one.
                 continue
+            before = turns[same[0] - 1]
             if first < 0:
                 first = same[0]
-            elif turns[same[0] - 1].ended:
-                answers = turns[same[0] - 1].answers
-                lines = source_lines(answers) if sum(map(len, answers)) <= MAX_ANSWER else []
-                reached[number] = next((line for line in reversed(lines) if line.forms), None)
+            elif before.ended:
+                reached[number] = Ending(_last_forms(before.answers), before.ended_at)
             last = same[0]
         return reached
-
-    def is_painted(self, line: SourceLine | None, shown: Sequence[str], now: float) -> bool:
-        """Tell whether the lines `shown` have the last line of an answer, or that has been waited for long enough."""
-        if line is None or now >= self._heard_at + MAX_PAINT_LAG:
-            return True
-        last = "".join(map(normal, shown[-MAX_LAST_LINES:]))
-        return any(form in last for form in line.forms)
 
     # Comparing
 
@@ -347,9 +360,11 @@ class SecondWitness:
             sections[-1].append(passage)
         stretches: list[_Stretch] = []
         for number, section in enumerate(sections, 1):
-            turn, is_matched = self._turn_of(section, is_last=number == len(sections) and not goes_on)
             last = stretches[-1] if stretches else None
-            if last is not None and last.turn is not None and (turn is None or turn is last.turn):
+            used = None if last is None else last.turn
+            turn, is_matched = self._turn_of(section, used, is_last=number == len(sections) and not goes_on)
+            is_one = turn is None or (turn is used and last is not None and not _says(last.part))
+            if last is not None and last.turn is not None and is_one:
                 # The record has nothing of its message, or has both messages as one.
                 last.part.extend(section)
             elif turn is not None and last is not None and last.turn is not None and last.turn.is_passed:
@@ -387,13 +402,17 @@ class SecondWitness:
     def _position(self, turn: _Turn | None) -> int:
         return next(number for number, one in enumerate(self._turns) if one is turn)
 
-    def _turn_of(self, section: Sequence[Passage], *, is_last: bool) -> tuple[_Turn | None, bool]:
-        """Return the turn of the record that a section is the answer of, and whether its message says so."""
+    def _turn_of(self, section: Sequence[Passage], used: _Turn | None, *, is_last: bool) -> tuple[_Turn | None, bool]:
+        """Return the turn of the record that a section is the answer of, and whether its message says so.
+
+        The section before is the answer of the turn that is `used`.
+        """
         echo = section[0] if section and section[0].kind in {"injected", "typed"} else None
         if echo is not None:
             message = normal("\n".join(echo.lines))
             same = [turn for turn in self._turns if turn.form is not None and _is_same(turn.form, message)]
-            return (same[-1 if is_last else 0] if same else None), bool(same)
+            later = [turn for turn in same if used is None or self._position(turn) > self._position(used)]
+            return (later or same)[-1 if is_last else 0] if same else None, bool(same)
         if not _says(section):
             return None, False
         if self._turns and self._turns[0].form is None and self._turns[0].answers:
@@ -510,10 +529,25 @@ def _says(part: Sequence[Passage]) -> bool:
     return any(passage.kind in {"text", "gap"} for passage in part)
 
 
+def _last_forms(answers: Sequence[str]) -> tuple[str, ...]:
+    """Return how a screen may spell the end of answers: their last line, with those before it where it is short."""
+    shown = [line.forms for line in source_lines([answers[-1][-MAX_LAST_CHARACTERS:]]) if line.forms] if answers else []
+    if not shown:
+        return ()
+    if len(shown[-1][0]) >= MIN_ENDING:
+        return shown[-1]
+    ending = ""
+    for forms in reversed(shown):
+        ending = forms[0] + ending
+        if len(ending) >= MIN_ENDING:
+            break
+    return (ending,)
+
+
 def _lines_behind(mark: str, form: str, lines: Sequence[str]) -> range | None:
     """Return the last lines that spell a message behind its mark, below a blank or drawn line, to the end of a line.
 
-    The same words elsewhere are a quote; those of a short message could be anything.
+    None for a short message: any line may have its words. The same words in another place are a quote.
     """
     if not mark or len(form) < MIN_IDENTIFIED or len(lines) > MAX_LINES:
         return None
