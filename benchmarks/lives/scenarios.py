@@ -71,6 +71,24 @@ async def _queued(life: Life) -> None:
     await _asks(life, "third", "n6")
 
 
+async def _fed(life: Life) -> None:
+    """Send a message whenever it answers another one, so that it is never idle."""
+    await life.ask("n51")
+    begun = len(life.model.answers)
+    await life.send("Take your time with topic:busy please.")
+    await life.answering(begun + 1)
+    for topic in ("fed1", "fed2"):
+        await _pause(life, 1.0)
+        await life.send(f"Also tell me of topic:{topic} when you can.")
+    for topic in ("fed3", "fed4"):
+        await life.answering(len(life.model.answers) + 1)
+        await life.send(f"And then tell me of topic:{topic} as well.")
+    await life.until(lambda: "topic:fed4" in _asked(life), 60.0, "the last message is asked")
+    await life.answered(len(life.model.answers))
+    await life.quiet(2.0)
+    await _asks(life, "n52")
+
+
 async def _permission(life: Life) -> None:
     before = life.answered_so_far
     await life.send("Please do topic:toolyes for me.")
@@ -246,6 +264,7 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType({
     "interrupt": Scenario(_interrupt),
     "permission": Scenario(_permission, Wanted(allows=False), fits=lambda agent: bool(agent.permission)),
     "queued": Scenario(_queued),
+    "fed": Scenario(_fed),
     "resizes": Scenario(_resizes),
     "compact": Scenario(_compact, fits=lambda agent: bool(agent.compact)),
     "pickers": Scenario(_pickers, fits=lambda agent: bool(agent.pickers)),

@@ -78,6 +78,11 @@ ALONE = BOTH | {
     "claude197/late_mid": ATTACHED,
     "claude_fullscreen/late_mid": ATTACHED,
     "codex_inline/late_mid": ATTACHED,
+    # Several messages are answered before it is idle.
+    "claude/fed": Held(lag=1.0),
+    "claude_fullscreen/fed": Held(lag=1.4),
+    "gemini/fed": Held(early=3),
+    "opencode/fed": SLOW,
     "codex/resizes": Held(lines=0.76),
     "gemini_alternate/late_mid": ATTACHED,
     "opencode/late_mid": ATTACHED,
@@ -85,7 +90,16 @@ ALONE = BOTH | {
     "qwen/late_mid": ATTACHED,
     "qwen/resizes": Held(lines=0.94),
 }
-WITNESSED = BOTH | {"opencode/late_mid": Held(lag=1.1), "opencode/resizes": SLOW, "qwen/pickers": Held(lag=0.7)}
+WITNESSED = BOTH | {
+    # An answer whose message has waited streams already when the end of the one before is told.
+    "claude/fed": Held(early=1),
+    "claude_fullscreen/fed": Held(early=3),
+    "gemini/fed": Held(early=4),
+    "opencode/fed": Held(lag=1.1),
+    "opencode/late_mid": Held(lag=1.1),
+    "opencode/resizes": SLOW,
+    "qwen/pickers": Held(lag=0.7),
+}
 
 
 def check(score: Score, held: Held) -> None:
