@@ -25,7 +25,7 @@ from streamrelay.council.session import ClientFactory, CouncilSession
 from streamrelay.council.store import CouncilStore
 from streamrelay.council.template import TEMPLATE
 from streamrelay.delivery.state import state_folder
-from streamrelay.errors import DaemonLost, ExtraMissing, UsageError
+from streamrelay.errors import DaemonLost, DaemonMissing, ExtraMissing, UsageError
 from streamrelay.installation import needs_extra
 from streamrelay.service.api import OpenCouncil
 from streamrelay.service.council_seat import ServiceSeat
@@ -249,6 +249,9 @@ async def _join(
             if not isinstance(joined, Joined):
                 raise DaemonLost("the daemon does not say how the session stands", hint="restart the daemon")
             return await show(ServiceSeat(service, council, store, _write), joined, events)
+    except DaemonMissing as error:
+        # A request that was repeated found no daemon: it ended in between.
+        raise DaemonLost("the daemon went away during the session", data=error.data) from error
     finally:
         output.note(f"streamrelay council --resume {council.council} goes on with it")
 
