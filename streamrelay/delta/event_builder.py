@@ -111,7 +111,7 @@ class EventBuilder:
     def tell(self, answer: Answer, *, goes_on: bool = False) -> None:
         """Say an answer that was read from a transcript: each passage with the turn whose message it answers.
 
-        Where the program `goes_on`, the transcript is still going to show what people have typed.
+        Where the program `goes_on`, the transcript has yet to show some of the messages that people typed.
         """
         self.show("")
         self._told_turn = self.turns.answered

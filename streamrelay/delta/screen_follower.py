@@ -270,7 +270,7 @@ class ScreenFollower:
 
     @property
     def needs_record(self) -> bool:
-        """Whether messages wait behind the one that is answered: the record tells when the program goes on with one."""
+        """Whether messages wait while a turn is open: the agent's record tells when the agent takes up the next one."""
         return self._turns.is_open and self._mode.converses and len(self.conversation.submitted) > 1
 
     @property
@@ -301,10 +301,10 @@ class ScreenFollower:
         self._ledger.forget_submitted()
 
     def say_finished(self) -> None:
-        """Say what is answered already, where the program has gone on with a message that had waited meanwhile.
+        """Say the answers above a message that had waited, once the program has gone on with that message.
 
-        A program that gets messages more quickly than it answers them would otherwise be heard only when they cease.
-        The screen alone does not tell that it has gone on: a message may wait below an answer that is not over.
+        Otherwise a program that gets messages more quickly than it answers them would say nothing until they cease. The
+        screen alone does not tell that the program has gone on: a message may wait below an answer that is not over.
         """
         now, self.next_look = self._builder.now, None
         if not self.needs_record or not self.conversation.is_at_rest:

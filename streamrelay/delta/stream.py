@@ -178,7 +178,7 @@ class DeltaStream:
 
     @property
     def needs_record(self) -> bool:
-        """Whether the agent's own record is needed in mid-turn: it tells when the next message is taken up."""
+        """Whether messages wait while a turn is open: the agent's record tells when the agent takes up the next one."""
         return self._following.needs_record
 
     @property

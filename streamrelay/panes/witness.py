@@ -75,7 +75,7 @@ class WitnessWatch:
         self._find_after = FIND_AFTER
         """Seconds until it is looked for in mid-answer; for ever where the agent keeps none."""
         self._answers_since: float | None = None
-        """When the answer that is under way was seen first, or the record was read of it last (monotonic time)."""
+        """When the answer under way was first seen, or its record was last read (monotonic time)."""
         self._kept: tuple[WitnessPassage, ...] = ()
         """What was read in mid-answer and is not told yet (see `_is_final`)."""
 
@@ -227,9 +227,9 @@ class WitnessWatch:
 
 
 def _is_final(passage: WitnessPassage, stream: Watched) -> bool:
-    """Tell whether a passage that was read in mid-answer, and all before it, are in their final order.
+    """Tell whether nothing that the agent writes later belongs before a passage that was read in mid-answer.
 
-    A quick answer may be written before its message, so that where messages wait only a message is. An end may be
-    written in front of the call of a tool.
+    While messages wait, only a message is final: an agent may write a quick answer before its message. An end is not
+    final, because an agent may write it before the call of a tool.
     """
     return passage.speaker == "person" or (passage.speaker == "agent" and not stream.needs_record)

@@ -136,6 +136,9 @@ def test_a_killed_daemon_ends_the_terminal_with_an_error_and_loses_nothing_that_
 def test_the_app_shows_a_session_of_the_daemon_and_ends_it(
     private_tmux: PrivateTmux, environment: dict[str, str], tmp_path: Path
 ) -> None:
+    # The second answer is under way for twenty seconds, so that a busy machine sees it, and ends the session, in time.
+    endless = " ".join(f"more{number}" for number in range(1000))
+    (tmp_path / "c.toml").write_text(COUNCIL.replace(f'["{SLOW}"]', f'["{SLOW}", "{endless}"]'))
     folders = {name: environment[name] for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME")}
     server = ["-S", private_tmux.socket_path]
     command = f"{COMMAND} council --config c.toml -S {private_tmux.socket_path}; echo left: $?; exec cat"

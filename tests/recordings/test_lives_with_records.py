@@ -91,7 +91,7 @@ ALONE = BOTH | {
     "qwen/resizes": Held(lines=0.94),
 }
 WITNESSED = BOTH | {
-    # An answer whose message has waited streams already when the end of the one before is told.
+    # The stream ends a turn while the model already streams the next answer, and the scorer calls such an end early.
     "claude/fed": Held(early=1),
     "claude_fullscreen/fed": Held(early=3),
     "gemini/fed": Held(early=4),

@@ -237,7 +237,7 @@ class Document:
     def mark_above(self, rows: Sequence[PaintedRow]) -> Mark | None:
         """Return the current document without the `rows` at its end, which are going to be read later.
 
-        None where the document does not end in these rows, as after a resize of which the reader has joined the parts.
+        None where the document does not end in these rows: `since` joins rows that were painted in different sizes.
         `painted_over` keeps its paragraphs, because they may have stood below.
         """
         known = self.rows()

@@ -76,7 +76,7 @@ class Ending(NamedTuple):
     """When the record had the end (stream time)."""
 
     def stands_in(self, lines: Sequence[str], now: float) -> bool:
-        """Tell whether these lines of the screen end so; after `MAX_PAINT_LAG` the screen is taken as it is."""
+        """Tell whether these lines of the screen end so, or the stream has waited for `MAX_PAINT_LAG` in vain."""
         if not self.forms or now >= self.reported + MAX_PAINT_LAG:
             return True
         return "".join(map(normal, lines[-MAX_LAST_LINES:])).endswith(self.forms)
