@@ -113,6 +113,7 @@ class FrameCutter:
         """How a shell ended an unfinished line, where the piece last yielded ends with that."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
+        self._moved_since_rest = False
         self.keeps_transcript = False
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
@@ -212,7 +213,7 @@ class FrameCutter:
                         yield data[start:before], True
                         start = before
                     self._stretch_began = before
-                self.linear, self.moved = False, True
+                self._move()
                 self._only_printed = False
                 self._last_move = after
                 if landmark[0] in _WIPES:
@@ -252,7 +253,7 @@ class FrameCutter:
                 self._stretch_began = before
                 self._only_printed = False
             if moves:
-                self.linear, self.moved = False, True
+                self._move()
                 self._last_move = after
             if _CURSOR_SHOWN in modes:
                 self.hidden = hides
@@ -342,12 +343,21 @@ class FrameCutter:
         self.hidden = self.painting = self.moved = hidden
         self.settle()
 
-    def settle(self) -> None:
-        """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""
+    def _move(self) -> None:
+        """The program moves the cursor to another row, not by printing, or may be about to."""
+        self.linear, self.moved, self._moved_since_rest = False, True, True
+
+    def settle(self) -> bool:
+        """Return whether the program has moved the cursor since it rested last, as `moved` has it: now it rests again.
+
+        What the screen shows is meant, if it has shown its cursor. A whole snapshot is taken.
+        """
         self._taken = -len(self._carried)
         self._updates, self._update_began = False, None
         if not self.hidden:
             self._rest()
+        moved, self._moved_since_rest = self._moved_since_rest, False
+        return moved
 
     def _rest(self) -> None:
         self.linear = True

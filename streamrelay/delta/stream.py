@@ -603,13 +603,13 @@ class DeltaStream:
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
-        self._cutter.settle()
+        moved = self._cutter.settle()
         frame = self._take_frame(whole=True, stands=True)
         if self._may_have_asked and self._following.find_composer(frame):
             self._may_have_asked = False
             self._printing.paint_first_screen()
         if self._mode.asks_for_paste and not self._mode.prints:
-            self._settle_editor()
+            self._settle_editor(moved=moved)
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
         self._begin_silent_turn(self.now)
@@ -638,8 +638,8 @@ class DeltaStream:
             self._unpainted.remove(message_id)
             self._builder.emit(Injected(message_id=message_id, state="painted"))
 
-    def _settle_editor(self) -> None:
-        self._printing.settle_editor(moved=self._cutter.moved)
+    def _settle_editor(self, *, moved: bool) -> None:
+        self._printing.settle_editor(moved=moved)
         if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
             self._editor.offers_choices = True
             return

@@ -145,6 +145,16 @@ def test_a_row_that_passes_as_it_stood_was_submitted_or_goes_on() -> None:
     assert editor.content(["> done"], "") == "$ for x in 1\n> done"
 
 
+def test_output_that_begins_with_a_line_feed_stands_below_the_row_of_an_editor() -> None:
+    editor = editing()
+    editor.rest("$ git pu", 0.5, prompt="", may_be_printed=False)
+    editor.keep(["$ git pu", "Broadcast message from root", "", "going down"])
+    editor.rest("", 1.0, prompt="", may_be_printed=True)
+    assert editor.due == 1.0 + PATIENCE
+    assert editor.take_printed() == ["Broadcast message from root", "", "going down"]
+    assert editor.content([], "sh") == "$ git push"
+
+
 def test_what_is_printed_before_the_first_rest_stands_behind_the_prompt() -> None:
     editor = editing()
     editor.keep(["$ done"])

@@ -282,6 +282,38 @@ def test_a_job_prints_over_the_prompt_and_over_what_is_typed() -> None:
     assert pane.said("typed") == ["true", "echo half typed"]
 
 
+@pytest.mark.parametrize("prompt", ["me$ ", "\x1b[0m\x1b[Jme% \x1b[K"], ids=["bash", "zsh"])
+@pytest.mark.parametrize("first", ["", "\r\n"], ids=["over the row", "below it"])
+def test_what_wall_prints_at_a_prompt_is_heard_and_the_draft_is_typed(prompt: str, first: str) -> None:
+    """A shell erases below its prompt as it prints it (zsh), and `wall` begins with a line feed."""
+    pane = at_prompt(prompt, "echo half")
+    pane.prints(f"{first}\x07Broadcast message from root:\r\n\r\ngoing down\r\n")
+    pane.rests(1.0)
+    assert pane.said() == ["Broadcast message from root:", "", "going down"]
+    pane.prints(" typed")
+    pane.rests(0.2)
+    pane.prints(f"\r\n\x1b[?2004l\rhalf typed\r\n\x1b[?2004h{prompt}")
+    pane.ends()
+    assert pane.said()[3:] == ["half typed"]
+    assert pane.said("typed") == ["true", "echo half typed"]
+
+
+def test_what_an_editor_suggests_behind_the_cursor_is_not_printed() -> None:
+    """fish paints the rest of a known command behind the cursor, and its prompt again when a job has ended."""
+    pane = at_prompt("me# ", "echo ha")
+    pane.prints("lf typed" + "\b" * len("lf typed"))
+    pane.rests(0.3)
+    pane.prints("\r\nnotice\r\nme# echo half typed" + "\b" * len("lf typed"))
+    pane.rests(1.0)
+    pane.prints("lf typed")
+    pane.rests(0.2)
+    pane.prints("\r\n\x1b[?2004l\rhalf typed\r\n\x1b[?2004hme# ")
+    pane.ends()
+    assert "lf typed" not in pane.said()
+    assert pane.said()[-1] == "half typed"
+    assert pane.said("typed") == ["true", "echo half typed"]
+
+
 def test_a_job_that_ends_at_a_prompt_is_told_and_the_prompt_painted_again() -> None:
     """zsh and fish tell of it, and paint prompt and draft again below."""
     pane = at_prompt("me% ", "echo half")

@@ -14,6 +14,7 @@ Text that a row has gained since the last rest was printed over it by another pr
 beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once).
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from streamrelay.delta.layout.chrome import masked
@@ -23,6 +24,26 @@ from streamrelay.delta.printing.echo import looks_like_prompt
 MAX_HELD_LINES = 1000
 PATIENCE: Final = 0.3
 """Seconds within which an editor withdraws behind the line feed of an Enter."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EditedRow:
+    """The row of an editor as the screen rested."""
+
+    head: str
+    """Up to the cursor."""
+    beyond: str = ""
+    """Right of it: a suggestion, a right prompt."""
+
+    def stands_in(self, line: str) -> bool:
+        """Whether a line that has passed reads as the row did, with or without what stood right of the cursor."""
+        return line.rstrip() in {self.head.rstrip(), (self.head + self.beyond).rstrip()}
+
+    def printed_over_by(self, line: str) -> str:
+        """Return what a line that has passed reads behind the head, unless the row stands in it."""
+        if self.stands_in(line):
+            return ""
+        return line.removeprefix(self.head if line.startswith(self.head) else self.head.rstrip())
 
 
 class LineEditor:
@@ -48,8 +69,8 @@ class LineEditor:
         self._left = ""
         self._typed = ""
         """The text in front of another program's output, including the prompt."""
-        self._heads: dict[int, str] = {}
-        """The line up to the cursor at the last rest before it passed, by its place in `lines`."""
+        self._rows: dict[int, _EditedRow] = {}
+        """How each line read at the last rest before it passed, by its place in `lines`."""
         self._looked = self._printed = 0
         """How many lines had passed at the last rest, and how many of them another program seems to have printed."""
 
@@ -76,7 +97,7 @@ class LineEditor:
         self._forget_lines()
 
     def _forget_lines(self) -> None:
-        self.lines, self._heads = [], {}
+        self.lines, self._rows = [], {}
         self._looked = self._printed = 0
         self.due = self._withdraws_by = None
 
@@ -133,41 +154,63 @@ class LineEditor:
     @property
     def first_head(self) -> str:
         """The first line that passed, up to the cursor, at the last rest before that."""
-        return self._heads.get(0, self.lines[0] if self.lines else "")
+        return self._rows[0].head if 0 in self._rows else self.lines[0] if self.lines else ""
 
-    def rest(self, open_head: str, now: float, *, prompt: str, may_be_printed: bool, is_indented: bool = False) -> None:
-        """Note how the open line reads up to the cursor as the screen rests.
+    def rest(
+        self,
+        open_head: str,
+        now: float,
+        *,
+        prompt: str,
+        may_be_printed: bool,
+        is_indented: bool = False,
+        beyond: str = "",
+    ) -> None:
+        """Note how the open line reads up to the cursor as the screen rests, and what stands `beyond` it.
 
         Where the cursor `is_indented` on an empty row, the editor has gone on with the row above.
         What passed since the last rest `may_be_printed` by another program. The `prompt` is how the first line begins,
         where the screen did not rest before that passed.
         """
-        self._heads.setdefault(0, prompt)
+        self._rows.setdefault(0, _EditedRow(prompt))
         first, passed = self._looked, len(self.lines)
         if is_indented:
             self._printed, self.due = 0, None
-        if may_be_printed and self._printed == first < passed and self._is_printed_over(first):
+        if may_be_printed and self._printed == first < passed and self._is_another_programs(first):
             self._printed = passed
             self.due = now + PATIENCE if self.due is None else self.due
         self._looked = passed
-        self._heads[passed] = open_head
+        self._rows[passed] = _EditedRow(open_head, beyond)
+
+    def _is_another_programs(self, first: int) -> bool:
+        """Whether another program printed what passed since the last rest, over the row or below it.
+
+        Output that begins with a line feed (`wall`) leaves the row as it is: then two lines pass or more.
+        """
+        stands = self._row(first).stands_in(self.lines[first])
+        return self._is_printed_over(first) or (stands and any(self.lines[first + 1 :]))
 
     def _is_printed_over(self, place: int) -> bool:
         """Whether a line reads more than it did when the screen rested last."""
-        head = self._heads.get(place, "").rstrip()
-        return self.lines[place].startswith(head) and self.lines[place] != head
+        row, line = self._row(place), self.lines[place]
+        return line.startswith(row.head.rstrip()) and not row.stands_in(line)
+
+    def _row(self, place: int) -> _EditedRow:
+        return self._rows.get(place, _EditedRow(""))
 
     def take_printed(self) -> list[str]:
-        """Return, and forget, what another program seems to have printed; the text in front of it stays typed."""
+        """Return, and forget, what another program seems to have printed; the text in front of it stays typed.
+
+        A line feed with which it began only ends the row of the editor.
+        """
         printed = []
         for place, line in enumerate(self.lines[: self._printed]):
-            head = self._heads.get(place, "")
-            self._typed += head
-            printed.append(line.removeprefix(head if line.startswith(head) else head.rstrip()))
-        self._heads = {place - self._printed: head for place, head in self._heads.items() if place >= self._printed}
+            self._typed += self._row(place).head
+            printed.append(self._row(place).printed_over_by(line))
+        self._rows = {place - self._printed: row for place, row in self._rows.items() if place >= self._printed}
         del self.lines[: self._printed]
         self._looked, self._printed, self.due = max(0, self._looked - self._printed), 0, None
-        return printed
+        return printed if printed[:1] != [""] else printed[1:]
 
     def repaint(self, open_head: str, *, is_bare: bool) -> list[str]:
         """Note that the editor has painted its prompt again; return what another program printed in front of that.
@@ -181,7 +224,6 @@ class LineEditor:
             if rows and [masked(row) for row in self.lines[-len(rows) :]] == rows:
                 self._printed -= len(rows)
             printed = self.take_printed()
-            printed = printed if printed[:1] != [""] else printed[1:]
         else:
             printed = []
         self._typed = ""

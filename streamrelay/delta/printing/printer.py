@@ -501,7 +501,7 @@ class Printing:
     def settle_editor(self, *, moved: bool) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before.
 
-        One that has `moved` its cursor to another row may have painted what passed.
+        One that has `moved` its cursor to another row since the last rest may have painted what passed.
         """
         self._switches = 0
         self._learn_prompt(self.editor.settle(self.open_head))
@@ -516,7 +516,14 @@ class Printing:
         first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
         is_indented = not head.strip() and self.cursor.x > 0
-        editor.rest(head, self._builder.now, prompt=prompt, may_be_printed=may_be_printed, is_indented=is_indented)
+        editor.rest(
+            head,
+            self._builder.now,
+            prompt=prompt,
+            may_be_printed=may_be_printed,
+            is_indented=is_indented,
+            beyond=self.open_text.removeprefix(head),
+        )
 
     def _say_printed_over(self, lines: list[str]) -> None:
         """Say what another program printed over the row of a line editor."""
