@@ -126,6 +126,21 @@ def test_the_key_ends_an_unfinished_line_of_a_shell_that_marks_it() -> None:
     assert words(pane) == [("typed", "^C")]
 
 
+@pytest.mark.parametrize("end", ["\x1b[7m%\x1b[27m", "\x1b[2m⏎\x1b[m"], ids=["zsh", "fish"])
+@pytest.mark.parametrize(("printed", "rest"), [("tick\r\n", 0), ("tick\r\n", 0.3), ("tick\r\nti", 0)])
+def test_a_shell_that_marks_unfinished_lines_ends_the_one_of_a_command_that_just_printed(
+    end: str, printed: str, rest: float
+) -> None:
+    pane = shell()
+    runs(pane, "yes")
+    pane.rests(0.2)
+    pane.prints(printed)
+    pane.rests(rest)
+    pane.prints(f"^C{end}" + " " * 79 + f"\r \r\r$ {ASKS}")
+    pane.rests()
+    assert words(pane) == [("program", word) for word in printed.split()] + [("typed", "^C")]
+
+
 def test_where_a_key_may_stand_in_a_line() -> None:
     keys = KeyEcho()
     assert not keys

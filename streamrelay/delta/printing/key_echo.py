@@ -8,7 +8,8 @@ The kernel echoes such a key at the cursor, without a line feed, and the program
 
 A program can print all of these rows itself. They count as an echo in two cases: the output rested before the key and
 went on with it, or nothing but a prompt follows (of a flood that was interrupted). Neither counts right behind an
-Enter, where `printf '^C\n'` prints it, or where a blank follows (`^C to quit`).
+Enter, where `printf '^C\n'` prints it, or where a blank follows (`^C to quit`). A program that prints a lone `^C` after
+a pause writes the same bytes as the kernel does; such a row counts as an echo, since programs rarely print one.
 """
 
 from typing import Final, NamedTuple

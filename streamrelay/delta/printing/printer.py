@@ -332,11 +332,16 @@ class Printing:
         """Say the line that may end in the echo of a key; it does if a prompt follows it."""
         if self._interrupted:
             [line], self._interrupted = self._interrupted, []
-            head = head_of_last_key(line)
-            if at_prompt and head is not None:
-                self.attribution.keys.note(self.attribution.unpublished(head))
+            if at_prompt:
+                self._note_last_key(line)
             self._say([line])
             self.attribution.keys.forget()
+
+    def _note_last_key(self, line: str) -> None:
+        """Note that what may be the echo of a key at the end of a line is one: a prompt follows it."""
+        head = head_of_last_key(line)
+        if head is not None:
+            self.attribution.keys.note(self.attribution.unpublished(head))
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
@@ -366,6 +371,8 @@ class Printing:
         self.say(self.region.begin(self._builder.now, mark))
         unfinished = self.open_head.rstrip().removesuffix(end)
         if unfinished.strip() and not self.attribution.is_at_prompt:
+            if end and self._may_be_key:
+                self._note_last_key(unfinished)
             self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         self.attribution.publish_open_line(self._lines.open_head())
 
