@@ -259,10 +259,11 @@ class TurnEnded(Event, tag="turn_ended"):
     """
 
     reason: TurnEnd
-    """`quiet` (no text changed for 1.5 s; for 10 s if the program has not shown its message, if it usually signals
-    its state and has not done so in this turn, or if it is a shell's command with no question on its line; never while
-    a dialog is open), `composer` (its line editor reads again), `signal` (its own state signal), `superseded` (other
-    text was typed at its prompt, or it had gone on with the next message), `closed` (the pane is gone).
+    """`quiet` (no text changed for 1.5 s; for 3 s after a program was last seen at work behind an unfinished line;
+    for 10 s if the program has not shown its message, if it usually signals its state and has not done so in this turn,
+    or if it is a shell's command with no question on its line; never while a dialog is open), `composer` (its line
+    editor reads again), `signal` (its own state signal), `superseded` (other text was typed at its prompt, or it had
+    gone on with the next message), `closed` (the pane is gone).
     """
     certain: bool
     """Whether there is more evidence than silence."""

@@ -5,8 +5,8 @@ for a person, whatever the echo is, and a program without bracketed paste may re
 a program there that never reads, or that leaves with unread input.
 """
 
-from streamrelay.delivery.foreground import shell_works
 from streamrelay.delivery.tty_input import hides_input, reads_lines
+from streamrelay.panes.foreground import shell_works
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
 

@@ -44,7 +44,6 @@ from streamrelay.delivery.outbox import Outbox, OutboxEntry, next_number, server
 from streamrelay.delivery.read_watch import until_left_unread
 from streamrelay.delivery.recovery import DeliveryMarks, Fate, enters, fate
 from streamrelay.delivery.sanitise import removed_from, sanitised
-from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import spool
 from streamrelay.delivery.state import state_folder
 from streamrelay.delivery.terminal import TerminalDevice
@@ -56,6 +55,7 @@ from streamrelay.events import DeliveryState, Event
 from streamrelay.panes.listeners import never
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
+from streamrelay.panes.shells import is_shell
 from streamrelay.panes.tasks import until_first
 
 READ_TIMEOUT = 30.0

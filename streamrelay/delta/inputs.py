@@ -82,6 +82,10 @@ class Ran(_Input, frozen=True):
     command: str
 
 
+class AtWork(_Input, frozen=True):
+    """The kernel shows that no process in the foreground can be waiting for the pane's terminal."""
+
+
 class Missed(_Input, frozen=True):
     """Output may have been missed here."""
 
@@ -147,6 +151,6 @@ class Ended(_Input, frozen=True):
 
 
 Input = (
-    Output | Pasted | Submitted | HandedOver | Resized | Began | Reseeded | Ran | Missed | Looked | HookReported
-    | WitnessOpened | WitnessReported | Waited | Ended
+    Output | Pasted | Submitted | HandedOver | Resized | Began | Reseeded | Ran | AtWork | Missed | Looked
+    | HookReported | WitnessOpened | WitnessReported | Waited | Ended
 )  # fmt: skip

@@ -16,6 +16,7 @@ from streamrelay.batch import Batch
 from streamrelay.delta.event_builder import SHOWN_FOR, EventBuilder
 from streamrelay.delta.frames import SETTLE, FrameCutter
 from streamrelay.delta.inputs import (
+    AtWork,
     Began,
     Ended,
     HandedOver,
@@ -236,6 +237,9 @@ class DeltaStream:
                 if not self._unsettled:
                     self._begin_silent_turn(told.t)
                 return self._say(told.t, ProgramChanged(command=told.command))
+            case AtWork():
+                self._turns.see_at_work(told.t)
+                return Batch()
             case Missed():
                 self._turns.miss()
                 self._conversation.miss()
@@ -454,10 +458,15 @@ class DeltaStream:
         One that pauses within a line (`Here is the code:`) may go on: it is waited for longer. An agent shows otherwise
         that it waits.
         """
-        asks = not (self.converses or self.is_agent or self._cutter.hidden) and self._detector.kind is None
-        self._turns.asks = asks and self._printing.waits_for_answer
+        self._turns.asks = self.may_ask
         if self._turns.asks and not self._printing.open_head.endswith(" "):
             self._turns.wait()
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether a program that prints may be waiting for an answer, by the line at the cursor."""
+        asks = not (self.converses or self.is_agent or self._cutter.hidden) and self._detector.kind is None
+        return asks and self._printing.waits_for_answer
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""

@@ -13,6 +13,8 @@
 * A shell that waits for another command says *busy* of its own command, not of messages to a program that it runs.
 * A program that was sent a message, and rests at an unfinished line behind which an answer is typed, has answered: for
   a shell that waits at such a question of its own (`read -p`), *busy* is no word on that.
+* One that the kernel shows at work behind such a line (`Downloading: `) cannot be waiting there: the quiet is counted
+  from the last moment at which that was seen, and ends the turn after `AT_WORK` seconds.
 * Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
   without a new message opens a continuation, a turn of the same number. It takes `UNHEARD` seconds where the program
   has not even shown its message; where it tells its state as a rule and has told nothing of this turn (it may still be
@@ -30,6 +32,8 @@ QUIET = 1.5
 UNHEARD = 10.0
 """Seconds of quiet for which a program is waited for that has not even shown its message."""
 SIGNAL_REST = 0.15
+AT_WORK = 2 * QUIET
+"""Seconds of quiet after which a program that was seen at work behind an unfinished line counts as waiting there."""
 HOOK_LAG = 0.5
 """Seconds that a hook's word may take to arrive; an answer that is over sooner is not ended by it."""
 
@@ -277,6 +281,11 @@ class Turns:
     def be_patient(self, seconds: float) -> None:
         """Let the turn end by quiet no sooner than that: the program is known to rewrite what it has let stand."""
         self._quiet = max(self._quiet, seconds)
+
+    def see_at_work(self, now: float) -> None:
+        """Note that the program cannot be reading: its quiet counts from now on, and longer: polls may be late."""
+        self._last_output = now
+        self.be_patient(AT_WORK)
 
     def see_typed(self) -> None:
         """Note that the program shows, where it reads, what was typed for the turn to come."""

@@ -89,6 +89,11 @@ class PaneConnection:
         self._paused: set[str] = set()
         self._follows_deaths = False
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the server runs on this machine: only then do its processes mean anything."""
+        return self._tmux.ssh is None
+
     @contextlib.asynccontextmanager
     async def steady(self) -> AsyncIterator[None]:
         """Hold `changing` at a moment at which no panes of a lost hub wait for another one."""

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from streamrelay.batch import Batch
 from streamrelay.delta.frames import SETTLE
 from streamrelay.delta.inputs import (
+    AtWork,
     Ended,
     HandedOver,
     HookReported,
@@ -33,6 +34,7 @@ from streamrelay.delta.pane_state import PaneState
 from streamrelay.delta.profiles import Profile
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import ClosedReason, Event, NeedKind, PaneClosed, Text, TurnStarted
+from streamrelay.panes.foreground import shell_works
 from streamrelay.panes.injections import InjectionLog, InjectionNote
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.listeners import Follows, Listener, Listeners, always
@@ -298,6 +300,14 @@ class PaneRuntime:
         self.info = info
         if changed and self.seeded:
             self._enter(Ran(self._now(), info.pane, info.command))
+
+    def see_at_work(self) -> bool:
+        """Look whether the line at the cursor can be no question, as the program is at work; return whether it is."""
+        is_at_work = self.seeded and not self._backlog and self._stream.may_ask and shell_works(self.info.pid)
+        if is_at_work:
+            self.catch_up()
+            self._enter(AtWork(self._now(), self.info.pane))
+        return is_at_work
 
     def _note_typing(self) -> None:
         self._typed_at = self._now()

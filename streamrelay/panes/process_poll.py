@@ -4,7 +4,7 @@ tmux sends no notification when another program comes to a pane's foreground; fo
 /proc (30 us on tmux 3.3a). A tmux subscription would query every pane once a second: with 300 panes that is ten times
 the cost of everything else on an idle server. But nearly every start or end of a program causes output, from the
 program or from its shell. The poller therefore queries a pane once a second while it prints, and once more two seconds
-after that.
+after that. A pane whose program is at work behind an unfinished line is queried once a second too.
 """
 
 import asyncio
@@ -66,6 +66,10 @@ class ProcessPoller:
         """Note output of a pane."""
         self._rounds[pane] = 0
         self._schedule()
+
+    def note_at_work(self, pane: str) -> None:
+        """Note that the program of a pane is at work behind an unfinished line: it may read there without printing."""
+        self.note_output(pane)
 
     def note_reply(self) -> None:
         """Note that the last query was answered or failed; the next round follows after the interval."""

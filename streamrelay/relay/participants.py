@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from streamrelay.delivery.lock import WriterKind, only_writer
 from streamrelay.delivery.message import DeliveryPolicy, Progress
 from streamrelay.delivery.outbox import Outbox
-from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.writer import READ_TIMEOUT, PaneWriter
 from streamrelay.errors import ProgramLeft, ShellRefused, StreamrelayError
 from streamrelay.events import Event
@@ -17,6 +16,7 @@ from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.log import PaneLog
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.panes.server import Server
+from streamrelay.panes.shells import is_shell
 
 LAST_RECEIPTS_TIMEOUT = 3.0
 MAX_LOG_SIZE = 8 << 20

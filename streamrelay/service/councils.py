@@ -29,7 +29,6 @@ from streamrelay.council.members import Member
 from streamrelay.council.rounds import read_dissent
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore, SessionInfo
-from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import (
     DeliveryTimeout,
     NestedGathering,
@@ -41,6 +40,7 @@ from streamrelay.errors import (
 from streamrelay.events import Event, Injected
 from streamrelay.gathering.members import check_not_nested
 from streamrelay.panes.publisher import Publish
+from streamrelay.panes.shells import is_shell
 from streamrelay.service.api import SendMessage
 from streamrelay.service.core import Core
 from streamrelay.service.council_api import (

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import Outbox, server_key
-from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import (
     CommandFailed,
     CommandTimeout,
@@ -32,6 +31,7 @@ from streamrelay.errors import (
 from streamrelay.events import Gap, Receipt
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.server import Server
+from streamrelay.panes.shells import is_shell
 from streamrelay.relay.participants import StreamProgress, TypingOptions
 from streamrelay.relay.rules import Effect, PublishEvent
 from streamrelay.relay.runner import RelayRunner

@@ -14,11 +14,11 @@ from pathlib import Path
 import regex
 
 from streamrelay.delivery.machine import PICTURE_REST
-from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import CommandFailed, ConnectionLost, PaneGone, StartFailed, TargetNotFound, UsageError
 from streamrelay.events import NeedKind
 from streamrelay.panes.inventory import PaneInfo, suggested
 from streamrelay.panes.server import Server
+from streamrelay.panes.shells import is_shell
 from streamrelay.relay.session import checked_name
 from streamrelay.sessions.advice import advice, attach_command
 from streamrelay.sessions.commands import (

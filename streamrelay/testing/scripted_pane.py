@@ -13,7 +13,7 @@ The stream is the real one, advanced to every deadline that falls before what ha
 
 import itertools
 
-from streamrelay.delta.inputs import Began, Ended, HandedOver, Output, Pasted, Submitted, Waited
+from streamrelay.delta.inputs import AtWork, Began, Ended, HandedOver, Output, Pasted, Submitted, Waited
 from streamrelay.delta.stream import DeltaStream
 from streamrelay.events import Event, Origin, Text
 from streamrelay.vt import TmuxScreen
@@ -75,6 +75,10 @@ class ScriptedPane:
         while (deadline := self.stream.deadline()) is not None and deadline <= until:
             self.events += self.stream.apply(Waited(deadline, self.pane))
         self.now = until
+
+    def works(self) -> None:
+        """Let the kernel show that the program is at work."""
+        self.events += self.stream.apply(AtWork(self.now, self.pane))
 
     def ends(self) -> None:
         """Let all that is due come to pass, and close the pane."""

@@ -150,6 +150,20 @@ def test_a_shell_is_refused_unless_it_is_allowed(cli, private_tmux):
     wait_until(lambda: "hello" in private_tmux.run("capture-pane", "-p", "-t", "shell").splitlines(), 20.0)
 
 
+@pytest.mark.skipif(not Path("/proc/self/wchan").exists(), reason="the kernel tells what a process waits for")
+@pytest.mark.requirement("DEL-04b")
+def test_a_line_that_pauses_comes_whole_and_a_question_ends_the_answer(cli, private_tmux):
+    private_tmux.new_session("shell", ["env", "PS1=$ ", "bash", "--norc", "-i"])
+    commands = {
+        "echo first; printf 'Downloading: '; sleep 4; echo done": "first\nDownloading: done\n",
+        "read -p 'Name: ' name; echo hello $name": "Name:\n",
+        "Bob": "hello Bob\n",
+    }
+    for command, answer in commands.items():
+        done = cli.run("send", "--allow-shell", "--wait", "shell", command)
+        assert (done.returncode, done.stdout) == (0, answer), done.stderr
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.requirement("DLV-05c")
 @pytest.mark.parametrize("text", ["/compact", "!ls", "#note", "  @file"])

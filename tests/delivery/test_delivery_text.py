@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from streamrelay.delivery.commands import DeliveryMark, PaneRefusal, Seen, enter_line, paste_line, read_refusal
 from streamrelay.delivery.message import Message
 from streamrelay.delivery.sanitise import removed_from, sanitised
-from streamrelay.delivery.shells import is_shell
 from streamrelay.delivery.spool import KEPT, forget_old, spool
 from streamrelay.errors import BadCommand
+from streamrelay.panes.shells import is_shell
 
 MARK = DeliveryMark(7, "m1")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.inputs import Ran
-from streamrelay.delta.turns import QUIET, UNHEARD
+from streamrelay.delta.turns import AT_WORK, QUIET, UNHEARD
 from streamrelay.events import NeedsHuman, TurnEnded
 from streamrelay.testing.scripted_pane import ScriptedPane
 
@@ -85,6 +85,34 @@ def test_a_line_that_only_paused_goes_on_behind_what_was_said() -> None:
     pane.rests()
     assert pane.said() == ["Looking for updates:", "none", "all done"]
     assert pane.said("typed") == []
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_line_behind_which_the_program_is_at_work_comes_whole() -> None:
+    """Seen with tmux 3.3a and bash 5.2: `printf 'Downloading: '; sleep 12; echo done`."""
+    pane = shell("make")
+    pane.prints("checking\r\nDownloading: ")
+    for _ in range(12):
+        pane.rests(1.0)
+        pane.works()
+    assert ends(pane) == []
+    pane.prints(f"done\r\n{ASKS}$ ")
+    pane.rests()
+    assert pane.said() == ["checking", "Downloading: done"]
+    assert ends(pane) == ["composer"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_program_that_was_at_work_has_asked_once_it_no_longer_is() -> None:
+    pane = shell("printf 'Name: '; sleep 2; read x")
+    pane.prints("Name: ")
+    pane.rests(1.0)
+    pane.works()
+    pane.rests(AT_WORK - 0.2)
+    assert ends(pane) == []
+    pane.rests(0.4)
+    assert pane.said() == ["Name:"]
+    assert ends(pane) == ["quiet"]
 
 
 @pytest.mark.requirement("DEL-04b")

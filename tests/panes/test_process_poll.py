@@ -42,6 +42,24 @@ async def test_a_pane_that_prints_on_is_looked_at_in_every_round() -> None:
     assert rounds.seen == [{"clock"}] * 4
 
 
+async def test_a_pane_at_work_is_looked_at_in_every_round() -> None:
+    seen: list[Sequence[str]] = []
+    done = asyncio.Event()
+
+    def query(panes: Sequence[str]) -> None:
+        seen.append(panes)
+        poller.note_at_work("%1")
+        poller.note_reply()
+        if len(seen) == 3:
+            poller.stop()
+            done.set()
+
+    poller = ProcessPoller(query, interval=INTERVAL)
+    poller.note_output("%1")
+    await done.wait()
+    assert seen == [["%1"]] * 3
+
+
 async def test_the_rounds_go_on_where_none_has_to_be_looked_at() -> None:
     seen: list[Sequence[str]] = []
     done = asyncio.Event()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from streamrelay.delta.inputs import (
+    AtWork,
     Began,
     Ended,
     HandedOver,
@@ -62,6 +63,7 @@ ALL: list[Input] = [
     Resized(0.6, "%3", 30, 4),
     Reseeded(0.7, "%3", SCREEN),
     Ran(0.8, "%3", "sh"),
+    AtWork(0.85, "%3"),
     Missed(0.9, "%3", "moved"),
     Ended(1.0, "%3", "pane_gone"),
 ]

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Sequence
 from streamrelay.council.clients.contract import AIClient, ChatMessage
 from streamrelay.delivery.lock import only_writer
 from streamrelay.delivery.sending import send
-from streamrelay.delivery.shells import is_shell
 from streamrelay.errors import PaneTaken, StreamrelayError
 from streamrelay.events import Event, Injected, Text
 from streamrelay.panes.inventory import PaneInfo
 from streamrelay.panes.publisher import Publish
 from streamrelay.panes.server import Server
+from streamrelay.panes.shells import is_shell
 
 TAKEN_TIMEOUT = 5.0
 """Seconds to wait for another process that types into the pane; a daemon with a link never ends."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamrelay.delivery.foreground import shell_works
+from streamrelay.panes.foreground import shell_works
 
 
 def add(proc: Path, pid: int, name: str, *, group: int, foreground: int, wchan: str, children: str = "") -> None:

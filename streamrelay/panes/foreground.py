@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from streamrelay.delivery.shells import is_shell
+from streamrelay.panes.shells import is_shell
 
 _PROC = Path("/proc")
 _ELSEWHERE = frozenset({
