@@ -658,7 +658,7 @@ class DeltaStream:
             return
         if self._printing.shows_typed and not self._ledger:
             self._turns.see_typed()
-        passed = self._editor.has_passed(self.now, paints=self._cutter.moved)
+        passed = self._editor.has_passed(self.now, paints=self._cutter.moved or self._printing.shows_paste)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_behind_prompt):
             held = self._editor.release()
             if self._cutter.moved:

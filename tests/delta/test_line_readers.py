@@ -353,6 +353,19 @@ def test_lines_that_a_person_pastes_into_an_editor_are_typed() -> None:
     assert pane.said("typed") == ["true", "echo one\necho two"]
 
 
+def test_lines_pasted_into_an_editor_right_after_attaching_are_no_output() -> None:
+    """Nothing is known of the editor then: it has not withdrawn yet (bash 5.2)."""
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h$ ")
+    pane.rests()
+    lines = ["echo one", "echo two", "echo three"]
+    pane.prints("\r\n\r".join(f"\x1b[7m{line}\x1b[27m" for line in lines))
+    pane.rests(2.0)
+    pane.prints("\x1bM\x1bM" + "\r\n\r".join(lines) + "\r\n\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ ")
+    pane.ends()
+    assert pane.said() == ["one", "two", "three"]
+
+
 def test_what_an_editor_lists_below_its_row_is_not_typed_and_the_row_no_output() -> None:
     """zle goes down to list what may be typed, up again, and erases the list behind the Enter."""
     pane = at_prompt("me% ", "ls host")

@@ -260,7 +260,7 @@ class LineEditor:
 
         Behind an Enter an editor withdraws, though the screen may rest before: prompt_toolkit paints the ended line
         first, and withdrew 16 ms later. An editor that is known has that time, and it may show lines of its own before
-        the Enter (completions), as a program that `paints` its screen may show those of a message.
+        the Enter (completions), as a program that `paints` its screen, or a paste, may show those of a message.
         """
         if not self._mode.is_line_editor_known:
             return bool(self.lines) and (self.entered or not paints)

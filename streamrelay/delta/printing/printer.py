@@ -519,7 +519,7 @@ class Printing:
         is_awaited = editor.entered or bool(self.attribution.ledger)
         if editor.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
             self._say_printed_over(editor.repaint(head, is_bare=not behind(editor.lines[0])))
-        may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self._shows_paste)
+        may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self.shows_paste)
         first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
         is_indented = not head.strip() and self.cursor.x > 0
@@ -537,7 +537,7 @@ class Printing:
         self.say([self._without_right_prompt(line) for line in lines])
 
     @property
-    def _shows_paste(self) -> bool:
+    def shows_paste(self) -> bool:
         """Whether an editor shows text above the cursor in reverse, as editors do with what was pasted."""
         rows = self._engine.rows(max(0, self.cursor.y - len(self.editor.lines)), self.cursor.y)
         return any("7" in run.style.split(";") for row in rows for run in row.runs)
