@@ -562,6 +562,7 @@ class DeltaStream:
         else:
             paints = self._cutter.painting and not self._mode.is_followed
             more = self._cutter.more and not self._cutter.at_landmark
+            more = more or (self._printing.may_be_typing(frame) and not stands)
             hides = self._cutter.hidden
             self._printing.take(frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed)
             self._turns.be_patient(self._printing.patience)

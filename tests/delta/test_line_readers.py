@@ -51,6 +51,45 @@ def test_a_prompt_that_asks_for_more_is_no_output(prompt: str, more: str) -> Non
     assert pane.said("typed") == ["begin", "middle", "end"]
 
 
+@pytest.mark.requirement("DEL-02a")
+def test_rows_of_an_input_that_are_painted_again_when_it_ends_are_typed() -> None:
+    """Irb 1.4.1 (ruby 3.1) paints all rows of a `def` again at its last Enter, with other signs in their prompts."""
+    pane = begins("irb(main):001:0> ")
+    pane.prints("=> 1\r\nirb(main):002:0> ")
+    pane.rests()
+    for text, head in (("def f(a)", "irb(main):003:2*   "), ("    a + 1", "irb(main):004:1*   ")):
+        pane.prints(text)
+        pane.rests(0.1)
+        pane.prints(f"\x1b[1B\x1b[1G{head}\x1b[K")
+        pane.rests(1)
+    pane.prints("\x1b[1Girb(main):004:1* end\x1b[K")
+    pane.rests(0.1)
+    pane.prints("\x1b[2A\x1b[1Girb(main):002:1* def f(a)\x1b[K\x1b[1G\x1b[1B")
+    pane.prints("\x1b[1Girb(main):003:1*   a + 1\x1b[K\x1b[1G\x1b[1Birb(main):004:0> end\x1b[K\x1b[1G\x1b[1B\x1b[K")
+    pane.prints("=> :f\r\nirb(main):005:0> ")
+    pane.rests()
+    assert pane.said() == ["=> 1", "=> :f"]
+    assert pane.said("typed")[-1] == "end"
+
+
+@pytest.mark.requirement("DEL-02a")
+@pytest.mark.parametrize("above", [0, 30], ids=["on the screen", "at its end"])
+def test_a_preview_below_a_line_that_is_typed_does_not_end_it(above: int) -> None:
+    """Node 20.20 writes a line feed, the preview of the result, and a move up with every key."""
+    pane = begins("> ")
+    pane.prints("\n" * above + "> ")
+    pane.rests()
+    for key, column in (("f", 4), ("\x1b[1B\x1b[2K\x1b[1Ao", 5)):
+        pane.prints(key)
+        pane.prints(f"\r\n\x1b[90m[Function]\x1b[39m\x1b[{column}G")
+        pane.prints("\x1b[1A")
+        pane.rests(0.1)
+    pane.prints("\x1b[1B\x1b[2K\x1b[1A()\r\n7\r\n> ")
+    pane.rests()
+    assert [text for text in pane.said() if text] == ["7"]
+    assert pane.said("typed") == ["fo()"]
+
+
 @pytest.mark.parametrize("output", ["Working... ", "....", "* item ", "name: "])
 def test_output_that_rests_behind_a_typed_line_is_no_prompt(output: str) -> None:
     pane = begins(">>> ")

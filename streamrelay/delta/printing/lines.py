@@ -570,6 +570,10 @@ class LineTracker:
             return False
         return y + 1 == engine.lines or engine.is_blank(y + 1, engine.lines)
 
+    def rows_passed(self, frame: Frame) -> int:
+        """Return how many rows the cursor is below the beginning of the open line."""
+        return frame.history_total + frame.cursor.y - self._first_row
+
     @property
     def cursor(self) -> Cursor:
         """Where the cursor was in the last frame."""

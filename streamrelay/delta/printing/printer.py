@@ -139,6 +139,15 @@ class Printing:
         """Whether the open line begins with a known prompt, or ends in one at the cursor."""
         return self.is_at_prompt or self.attribution.prompts.behind(self.open_head) is not None
 
+    def may_be_typing(self, frame: Frame) -> bool:
+        """Tell whether the line at the prompt may still be typed, though a line feed has passed it.
+
+        node 20 paints a preview into the row below with every key, and goes up again. So a line below which something
+        stands passes at a rest, or with the next one.
+        """
+        is_typed = self.attribution.is_at_prompt and not (self.editor.is_open or self.attribution.ledger)
+        return is_typed and frame.cursor.x > 0 and self._lines.rows_passed(frame) == 1
+
     @property
     def shows_typed(self) -> bool:
         """Whether a line editor that is known shows a text behind its prompt."""
