@@ -71,6 +71,8 @@ _ALTERNATE = frozenset({b"1049", b"1047", b"47"})
 _HOMING = frozenset({b"6", b"3"})
 """Origin mode and 132 columns: switching them takes the cursor home."""
 
+_KEY_MODES = frozenset({b"1", b"1000", b"1002", b"1003"})
+"""Cursor keys in application mode, and the mouse: programs that read lines have no use for them."""
 
 _LANDMARK_MODES = _ALTERNATE | _HOMING | {_SYNCHRONIZED, _BRACKETED_PASTE, _CURSOR_SHOWN}
 
@@ -114,6 +116,8 @@ class FrameCutter:
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
         self._moved_since_rest = False
+        self.key_modes: set[bytes] = set()
+        """What the program has asked for of `_KEY_MODES`: it reads keys."""
         self.keeps_transcript = False
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
@@ -237,9 +241,11 @@ class FrameCutter:
                 start = stop
                 continue
             modes = {mode.lstrip(b"0") for mode in landmark["modes"].split(b";")}
+            is_set = landmark["switch"] == b"h"
+            if not modes.isdisjoint(_KEY_MODES):
+                self.key_modes = self.key_modes | (modes & _KEY_MODES) if is_set else self.key_modes - modes
             if modes.isdisjoint(_LANDMARK_MODES):
                 continue
-            is_set = landmark["switch"] == b"h"
             changes_screen = not modes.isdisjoint(_ALTERNATE)
             hides = _CURSOR_SHOWN in modes and not is_set
             moves = hides or not modes.isdisjoint(_HOMING)
@@ -267,6 +273,7 @@ class FrameCutter:
             if changes_screen or ends_repaint or _BRACKETED_PASTE in modes:
                 if _BRACKETED_PASTE in modes:
                     self.painting = False
+                    self.key_modes.clear()
                     self.moved = self.moved and (is_set or self.keeps_transcript)
                     self.at_switch = True
                 yield data[start:after], True

@@ -546,7 +546,7 @@ class DeltaStream:
         self._following.seed(frame, title)
         self._detector.rests(self.now, self.now)
 
-    def _take_frame(self, *, whole: bool, stands: bool) -> Frame:
+    def _take_frame(self, *, whole: bool, stands: bool, may_pick: bool = False) -> Frame:
         """Look at the screen; a piece ends with a switch of bracketed paste, so what it passed came before that."""
         frame = self._engine.take()
         only_printed = self._cutter.note_frame()
@@ -564,7 +564,11 @@ class DeltaStream:
             more = self._cutter.more and not self._cutter.at_landmark
             more = more or (self._printing.may_be_typing(frame) and not stands)
             hides = self._cutter.hidden
-            self._printing.take(frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed)
+            if not self._cutter.key_modes:
+                self._printing.end_picker()
+            self._printing.take(
+                frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed, may_pick=may_pick
+            )
             self._turns.be_patient(self._printing.patience)
         for event in frame.events:
             if event.kind in {"title", "agent_state"}:
@@ -614,7 +618,8 @@ class DeltaStream:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
         moved = self._cutter.settle()
-        frame = self._take_frame(whole=True, stands=True)
+        may_pick = moved and not self._cutter.hidden and bool(self._cutter.key_modes)
+        frame = self._take_frame(whole=True, stands=True, may_pick=may_pick)
         if self._may_have_asked and self._following.find_composer(frame):
             self._may_have_asked = False
             self._printing.paint_first_screen()

@@ -18,6 +18,9 @@ known once its patience has ended for the first time. A program paints while it 
 everything above the cursor final: the turn is over, or the program asks for input. Of a program that paints, what
 stands above its region is looked at every `REPAINT_REST` seconds for as long as it paints.
 
+A program that *picks* rests within a display where a person is to choose something, and repaints that until it ends or
+goes past it: nothing on the screen is final before.
+
 Rows of a plain program are numbered by `history_total + y`, and everything above the open line was reported. With every
 other habit row numbers do not survive a repaint, so a `Page` (page.py) knows by their text which lines were reported.
 Only the final text of a rewritten line is reported. A page that is cleared before its lines are final is not.
@@ -106,6 +109,10 @@ class LineTracker:
         """The lowest row that the cursor has reached while the program is not plain, by its number."""
         self._passed_until = 0
         """The number of the open line when an unproven program had printed its last line so far."""
+        self._may_pick = True
+        """Whether the program may be a picker: it has not gone past its display, and no message was sent to it."""
+        self._picked_until: int | None = None
+        """The lowest row of the display that the program rests within, by its number; see `picks`."""
         self._region = 0
         """How many rows above the lowest one the program has gone up at most while it repaints."""
         self._touches: tuple[float, float] | None = None
@@ -156,14 +163,15 @@ class LineTracker:
 
     def take(
         self, frame: Frame, now: float, *, whole: bool = True, paints: bool = False, edits: bool = False,
-        more: bool = False, only_printed: bool = False,
+        more: bool = False, only_printed: bool = False, picks: bool = False,
     ) -> list[str]:  # fmt: skip
         """Return the lines that a frame makes final, in order; of a program that is not plain, with blanks at the end.
 
         The screen is `whole` at a rest or a landmark: what it shows then is meant. The program `paints` while its
         cursor is hidden, and `edits` while a line editor may be at work, which rewrites its own rows. With `more` of
         the same read to come, what is still on the screen can wait: looking at all of it would take half of the time.
-        A program that has `only_printed` since the last frame has not gone up, wherever its cursor stands.
+        A program that has `only_printed` since the last frame has not gone up, wherever its cursor stands. One that
+        rests within a display of its own, where a person is to pick something, `picks`.
         """
         self._frame = frame
         if frame.alternate:
@@ -180,10 +188,12 @@ class LineTracker:
                 held = self._take_page(self._page, frame, now, whole=whole, paints=paints, only_printed=only_printed)
                 held += self.release()
             self.trust()
-        if self._page is None and not edits and (paints or self._goes_up(frame)):
+        if self._page is None and not edits and (paints or (picks and self._may_pick) or self._goes_up(frame)):
             self._follow("paints" if paints else "repaints")
         if self._page is not None:
-            lines = self._take_page(self._page, frame, now, whole=whole, paints=paints, only_printed=only_printed)
+            lines = self._take_page(
+                self._page, frame, now, whole=whole, paints=paints, only_printed=only_printed, picks=picks
+            )
         else:
             if edits and frame.restarts and frame.restarts[-1].cleared:
                 # An editor that clears the screen prints its line again.
@@ -201,6 +211,22 @@ class LineTracker:
         if frame.dirty or frame.scrolled:
             self._changed_at = now
         return lines
+
+    @property
+    def picks(self) -> bool:
+        """Whether the program rested within a display of its own, and has not gone past that since.
+
+        A program that erases it when it ends, as a picker does, has not said it.
+        """
+        return self._picked_until is not None
+
+    def end_picker(self) -> None:
+        """Note that what the program shows is a display no longer."""
+        self._picked_until = None
+
+    def rule_out_picker(self) -> None:
+        """Note that the program is no picker, wherever it rests."""
+        self._may_pick, self._picked_until = False, None
 
     @property
     def patience(self) -> float:
@@ -237,12 +263,14 @@ class LineTracker:
             return
         self._remembered, self._above = [], None
         self._patience, self._changed_at = REPAINT_REST, None
+        self._may_pick, self._picked_until = True, None
         self._note_cursor(self._frame)
         self._follow("unproven")
 
     def trust(self) -> None:
         """Treat the program as plain."""
         self._page, self.habit, self.due = None, "plain", None
+        self._picked_until = None
         self._gone.clear()
 
     def tick(self, now: float) -> list[str]:
@@ -269,6 +297,7 @@ class LineTracker:
         if any(row.text.strip() for row in self._line_rows(end + 1)):
             # Some of what stands below may have been said, and the program may go down over it.
             self.habit, self.due, self._touches = "repaints", None, None
+            self._picked_until = None
             return lines
         self._remembered = page.lines if self.habit != "unproven" else []
         self._above = page.lines[page.top :]
@@ -310,8 +339,9 @@ class LineTracker:
         self.habit, self.due, self._touches = habit, None, None
 
     def _take_page(
-        self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool, only_printed: bool
-    ) -> list[str]:
+        self, page: Page, frame: Frame, now: float, *, whole: bool, paints: bool, only_printed: bool,
+        picks: bool = False,
+    ) -> list[str]:  # fmt: skip
         total = frame.history_total
         first = total - len(frame.committed)
         if whole and not only_printed:
@@ -343,6 +373,13 @@ class LineTracker:
             if rewrites and self._changed_at is not None and now - self._changed_at >= REPAINT_REST:
                 self._patience = max(self._patience, min(2 * (now - self._changed_at), MAX_PATIENCE))
         self._lowest = max(self._lowest, self._first_row)
+        if self._picked_until is not None and self._lowest > self._picked_until:
+            self.rule_out_picker()
+        if picks and self._may_pick and self._picked_until is None:
+            self._picked_until = self._lowest
+        if self.picks:
+            self.habit, self.due, self._touches = "repaints", None, self._touches or (now, now)
+            return lines + (self._say_gone(page, with_screen=True) if whole else [])
         if paints:
             self.habit = "paints"
             self.due = now + REPAINT_REST if self.due is None else self.due

@@ -185,7 +185,8 @@ class Printing:
 
     def say_question(self) -> None:
         """Say the open line at which the program waits; if it is a prompt, the program has answered without a word."""
-        self._release()
+        if not self._lines.picks:
+            self._release()
         self._builder.begin_turn()
         if not (self.attribution.is_at_prompt or self.may_be_at_prompt):
             question = self.attribution.publish_question(self.open_head)
@@ -216,11 +217,13 @@ class Printing:
         return self._lines.cursor
 
     def take(
-        self, frame: Frame, *, whole: bool, paints: bool, more: bool, hides: bool = False, only_printed: bool = False
-    ) -> None:
+        self, frame: Frame, *, whole: bool, paints: bool, more: bool, hides: bool = False, only_printed: bool = False,
+        may_pick: bool = False,
+    ) -> None:  # fmt: skip
         """Say what a frame makes final; see `LineTracker.take`.
 
         A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
+        One that reads keys, has moved its cursor about, and rests where it shows it, `may_pick`.
         """
         edits = self.editor.is_open or self.region.phase != "output"
         self._paints = self._paints or (paints and not edits)
@@ -235,6 +238,7 @@ class Printing:
             edits=edits,
             more=more,
             only_printed=only_printed,
+            picks=may_pick and self._picks_at(frame.cursor),
         )
         asked = any(event.kind == "bracketed_paste_on" for event in frame.events)
         if asked:
@@ -267,6 +271,22 @@ class Printing:
         else:
             self.say(self.editor.keep(passed))
 
+    def end_picker(self) -> None:
+        """Note that the program reads no keys: what stands on the screen is final where that of other programs is."""
+        self._lines.end_picker()
+
+    def _picks_at(self, cursor: Cursor) -> bool:
+        """Tell whether a shell's command rests behind text that is no question, as a picker does where it is searched.
+
+        Only the shell tells that it is over.
+        """
+        head = self._engine.row(cursor.y).columns(0, cursor.x)
+        if not self._mode.is_running or not head.strip():
+            return False
+        prompts = self.attribution.prompts
+        is_question = asks(head, in_words=True) and not prompts.may_learn(head)
+        return not (is_question or prompts.split(head)[1])
+
     def begin(self) -> None:
         """Begin with a program that printed before anybody watched."""
         self.attribution.begin(self.line_at_cursor)
@@ -288,6 +308,9 @@ class Printing:
         A program that reads lines gets those above the last one at once, and may answer them before the Enter.
         """
         self.say_early_answers()
+        if self._lines.picks:
+            self._release()
+        self._lines.rule_out_picker()
         if self._lines.habit == "unproven":
             self._release()
             self._lines.trust()
@@ -505,7 +528,7 @@ class Printing:
         elif self.region.phase != "output":
             self._say_interrupted(at_prompt=True)
             return False
-        if not hides and self.attribution.may_be_prompt(self.open_head):
+        if not (hides or self._lines.picks) and self.attribution.may_be_prompt(self.open_head):
             # What stands above is explained by what was awaited before.
             self._release()
         self._say_interrupted(at_prompt=is_shell or self.may_be_at_prompt)
@@ -588,8 +611,9 @@ class Printing:
             self._builder.show(text)
 
     def release(self) -> None:
-        """A turn is over: nothing that was held back for its sake can change any more."""
-        self._look_and_release()
+        """A turn is over: nothing that was held back for its sake can change any more, but what a picker shows."""
+        if not self._lines.picks:
+            self._look_and_release()
         for piece in self.attribution.ledger.rest(self.open_text):
             self._builder.say_piece(piece, piece.text)
 
