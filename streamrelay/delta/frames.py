@@ -40,6 +40,7 @@ MAX_SEQUENCE = 640
 
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`, and looking past colours first half
 # of what is left.
+_ERASURES = b"\x1b[K", b"\x1b[0K"
 _VERTICAL = rb"[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru]"
 _OTHERS = (
     rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl])"
@@ -115,7 +116,10 @@ class FrameCutter:
         """How a shell ended an unfinished line, where the piece last yielded ends with that."""
         self.moved = False
         """Whether the program has moved the cursor to another row, but by printing, since it last read a line."""
-        self._moved_since_rest = False
+        self.moved_since_rest = False
+        """The same, since the last rest."""
+        self._erases_row = False
+        """Whether the last read ends with erasing the rest of the row."""
         self.key_modes: set[bytes] = set()
         """What the program has asked for of `_KEY_MODES`: it reads keys."""
         self.keeps_transcript = False
@@ -154,6 +158,7 @@ class FrameCutter:
         self.at_landmark = self.at_switch = self.more = False
 
     def _carry(self, data: bytes) -> None:
+        self._erases_row = data.endswith(_ERASURES)
         if data.endswith(b"\n"):
             self._carried = b""
             return
@@ -324,6 +329,11 @@ class FrameCutter:
         return min(self._last_move + CALM, self._stretch_began + MAX_STRETCH)
 
     @property
+    def has_painted(self) -> bool:
+        """Whether the program has moved the cursor like that since the last rest, or erased the row that it came to."""
+        return self.moved_since_rest or self._erases_row
+
+    @property
     def is_unsettled(self) -> bool:
         """Whether what the screen shows may be half of a repaint."""
         return not self.linear or self.painting or self.hidden
@@ -352,19 +362,15 @@ class FrameCutter:
 
     def _move(self) -> None:
         """The program moves the cursor to another row, not by printing, or may be about to."""
-        self.linear, self.moved, self._moved_since_rest = False, True, True
+        self.linear, self.moved, self.moved_since_rest = False, True, True
 
-    def settle(self) -> bool:
-        """Return whether the program has moved the cursor since it rested last, as `moved` has it: now it rests again.
-
-        What the screen shows is meant, if it has shown its cursor. A whole snapshot is taken.
-        """
+    def settle(self) -> None:
+        """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""
         self._taken = -len(self._carried)
         self._updates, self._update_began = False, None
         if not self.hidden:
             self._rest()
-        moved, self._moved_since_rest = self._moved_since_rest, False
-        return moved
+        self.moved_since_rest = self._erases_row = False
 
     def _rest(self) -> None:
         self.linear = True

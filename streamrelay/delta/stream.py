@@ -617,14 +617,15 @@ class DeltaStream:
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
-        moved = self._cutter.settle()
+        paints, moved = self._cutter.has_painted, self._cutter.moved_since_rest
+        self._cutter.settle()
         may_pick = moved and not self._cutter.hidden and bool(self._cutter.key_modes)
         frame = self._take_frame(whole=True, stands=True, may_pick=may_pick)
         if self._may_have_asked and self._following.find_composer(frame):
             self._may_have_asked = False
             self._printing.paint_first_screen()
         if self._mode.asks_for_paste and not self._mode.prints:
-            self._settle_editor(moved=moved)
+            self._settle_editor(paints=paints)
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
         self._begin_silent_turn(self.now)
@@ -653,8 +654,8 @@ class DeltaStream:
             self._unpainted.remove(message_id)
             self._builder.emit(Injected(message_id=message_id, state="painted"))
 
-    def _settle_editor(self, *, moved: bool) -> None:
-        self._printing.settle_editor(moved=moved)
+    def _settle_editor(self, *, paints: bool) -> None:
+        self._printing.settle_editor(paints=paints)
         if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
             self._editor.offers_choices = True
             return
@@ -664,7 +665,8 @@ class DeltaStream:
             return
         if self._printing.shows_typed and not self._ledger:
             self._turns.see_typed()
-        passed = self._editor.has_passed(self.now, paints=self._cutter.moved or self._printing.shows_paste)
+        shows_input = self._cutter.moved or self._printing.is_pasted_into
+        passed = self._editor.has_passed(self.now, shows_input=shows_input)
         if self._following.settle(passed=passed, at_prompt=self._printing.is_behind_prompt):
             held = self._editor.release()
             if self._cutter.moved:

@@ -16,6 +16,7 @@ The rules every engine obeys:
 * A `Row` handed out is a value: it never changes after.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -28,6 +29,10 @@ TerminalEventKind = Literal[
     "bracketed_paste_on", "bracketed_paste_off",
     "alternate_on", "alternate_off", "history_cleared", "reset",
 ]  # fmt: skip
+
+
+_REVERSE = re.compile(r"(?:(?![345]8;)[0-9:]+;)*7(?:;|$)")
+"""SGR parameters with reverse among them; the 7 of `38;5;7` is a colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,11 @@ class Run:
     start: int
     stop: int
     style: str
+
+    @property
+    def is_reverse(self) -> bool:
+        """Whether foreground and background are exchanged."""
+        return _REVERSE.match(self.style) is not None
 
 
 class Row(Protocol):

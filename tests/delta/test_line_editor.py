@@ -54,20 +54,20 @@ def test_the_prompt_shows_at_the_first_rest_only() -> None:
 def test_a_program_that_shows_lines_before_it_ever_withdrew_is_no_editor() -> None:
     editor = editing(known=False)
     editor.keep(["a line"])
-    assert editor.has_passed(1.0, paints=False)
-    assert not editor.has_passed(1.0, paints=True)
+    assert editor.has_passed(1.0, shows_input=False)
+    assert not editor.has_passed(1.0, shows_input=True)
     assert editor.release() == ["a line"]
 
 
 def test_behind_an_enter_a_known_editor_is_given_time_to_withdraw() -> None:
     editor = editing()
     editor.keep(["> a line"])
-    assert not editor.has_passed(1.0, paints=False)
+    assert not editor.has_passed(1.0, shows_input=False)
     editor.entered = True
-    assert not editor.has_passed(1.0, paints=False)
+    assert not editor.has_passed(1.0, shows_input=False)
     assert editor.withdrawal_due == 1.0 + PATIENCE
-    assert not editor.has_passed(1.0 + PATIENCE / 2, paints=True)
-    assert editor.has_passed(1.0 + PATIENCE, paints=True)
+    assert not editor.has_passed(1.0 + PATIENCE / 2, shows_input=True)
+    assert editor.has_passed(1.0 + PATIENCE, shows_input=True)
     editor.close()
     assert editor.withdrawal_due is None
 

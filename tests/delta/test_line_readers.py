@@ -348,8 +348,7 @@ def test_what_an_editor_suggests_behind_the_cursor_is_not_printed() -> None:
     pane.rests(0.2)
     pane.prints("\r\n\x1b[?2004l\rhalf typed\r\n\x1b[?2004hme# ")
     pane.ends()
-    assert "lf typed" not in pane.said()
-    assert pane.said()[-1] == "half typed"
+    assert pane.said() == ["notice", "half typed"]
     assert pane.said("typed") == ["true", "echo half typed"]
 
 
@@ -403,6 +402,48 @@ def test_lines_pasted_into_an_editor_right_after_attaching_are_no_output() -> No
     pane.prints("\x1bM\x1bM" + "\r\n\r".join(lines) + "\r\n\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ ")
     pane.ends()
     assert pane.said() == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("style", ["38;5;7", "7"], ids=["a colour", "reverse"])
+def test_a_program_that_asked_for_paste_is_heard_though_it_prints_in_reverse(style: str) -> None:
+    pane = ScriptedPane()
+    pane.prints("\x1b[?2004h> ")
+    pane.rests()
+    pane.prints(f"\r\n\x1b[{style}m A BANNER \x1b[m\r\nsecond line\r\nthird")
+    pane.rests(2.0)
+    assert [line.strip() for line in pane.said()][-2:] == ["A BANNER", "second line"]
+
+
+def test_lines_pasted_where_an_editor_marks_no_paste_are_typed() -> None:
+    """zsh 5.9 with `zle_highlight=(paste:none)` erases the end of the row that it comes to; a job does not."""
+    pane = at_prompt("\x1b[0m\x1b[Jme% \x1b[K")
+    pane.prints("echo one\r\r\necho two\x1b[K\r\r\n\x1b[K")
+    pane.rests(2.0)
+    pane.prints("\x1b[?2004l\r\r\none\r\ntwo\r\n\x1b[?2004hme% ")
+    pane.ends()
+    assert [line for line in pane.said() if line] == ["one", "two"]
+    assert pane.said("typed") == ["true", "echo one\necho two"]
+
+
+def test_a_job_finishes_a_row_of_its_own_below_a_prompt() -> None:
+    pane = at_prompt("me$ ")
+    pane.prints("notice\r\ndone 100%\r")
+    pane.rests(1.0)
+    pane.prints("\r\n")
+    pane.rests(1.0)
+    pane.prints("ls\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
+    pane.ends()
+    assert pane.said() == ["notice", "done 100%", "x"]
+    assert pane.said("typed") == ["true", "ls"]
+
+
+def test_a_blank_line_that_a_job_prints_below_its_own_is_its_own() -> None:
+    pane = at_prompt("me$ ")
+    pane.prints("first\r\n")
+    pane.rests(1.0)
+    pane.prints("\r\nsecond\r\n")
+    pane.rests(1.0)
+    assert pane.said() == ["first", "", "second"]
 
 
 def test_what_an_editor_lists_below_its_row_is_not_typed_and_the_row_no_output() -> None:

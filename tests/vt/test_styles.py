@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamrelay.vt.engine import Run
 from streamrelay.vt.styles import DEFAULT, Style
 from streamrelay.vt.symbols import Symbols
 
@@ -51,3 +52,12 @@ def test_numbers_of_styles_and_clusters_stand() -> None:
     joined, private = symbols.cell("e\u0301"), symbols.cell("\U000f0000")
     assert symbols.cell("e\u0301") == joined != private
     assert symbols.text(f"a{joined}{private}") == "ae\u0301\U000f0000"
+
+
+@pytest.mark.parametrize(
+    ("style", "is_reverse"),
+    [("7", True), ("1;4:3;7", True), ("7;31", True), ("", False), ("37", False), ("38;5;7", False), ("1;48;5;7", False),
+     ("38;2;7;7;7", False)],
+)  # fmt: skip
+def test_a_run_is_in_reverse_by_its_attribute_and_not_by_a_colour(style: str, is_reverse: bool) -> None:
+    assert Run(0, 1, style).is_reverse is is_reverse

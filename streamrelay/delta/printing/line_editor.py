@@ -11,7 +11,8 @@ paints its prompt again below (fish, and zsh when the job has ended):
     shown when it rested        sh                      the person goes on in the next row: `git push` was typed
 
 Text that a row has gained since the last rest was printed over it by another program, if the cursor then rests at the
-beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once).
+beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once). So
+was text below a row that stands as it did: `wall` begins with a line feed.
 """
 
 from dataclasses import dataclass
@@ -203,22 +204,25 @@ class LineEditor:
 
         A line feed with which it began only ends the row of the editor.
         """
-        printed = []
+        printed, ends_row = [], bool(self._row(0).head.strip())
         for place, line in enumerate(self.lines[: self._printed]):
             self._typed += self._row(place).head
             printed.append(self._row(place).printed_over_by(line))
         self._rows = {place - self._printed: row for place, row in self._rows.items() if place >= self._printed}
         del self.lines[: self._printed]
         self._looked, self._printed, self.due = max(0, self._looked - self._printed), 0, None
-        return printed if printed[:1] != [""] else printed[1:]
+        return printed[1:] if printed[:1] == [""] and ends_row else printed
 
     def repaint(self, open_head: str, *, is_bare: bool) -> list[str]:
         """Note that the editor has painted its prompt again; return what another program printed in front of that.
 
         Where nothing was printed over its row the editor has listed what may be typed: there it shows what is typed
-        again. It lists nothing where the prompt was bare (`is_bare`).
+        again. It lists nothing where the prompt was bare (`is_bare`), and nothing above its row if it shows text behind
+        the cursor (fish, zsh).
         """
-        if is_bare or (self._is_printed_over(0) and not open_head.startswith(self.lines[0])):
+        is_printed = self._is_printed_over(0) and not open_head.startswith(self.lines[0])
+        lists_below = bool(self._row(0).beyond.strip())
+        if is_bare or is_printed or (lists_below and self._is_another_programs(0)):
             rows = [masked(row) for row in self.prompt_rows]
             self._printed = len(self.lines)
             if rows and [masked(row) for row in self.lines[-len(rows) :]] == rows:
@@ -255,15 +259,15 @@ class LineEditor:
         """When it is seen that no editor is at work, which would have withdrawn by then (stream time)."""
         return self._withdraws_by if self._mode.mode is Mode.EDITING else None
 
-    def has_passed(self, now: float, *, paints: bool) -> bool:
+    def has_passed(self, now: float, *, shows_input: bool) -> bool:
         """Tell, at a rest, whether lines have passed that no editor would have let pass.
 
         Behind an Enter an editor withdraws, though the screen may rest before: prompt_toolkit paints the ended line
         first, and withdrew 16 ms later. An editor that is known has that time, and it may show lines of its own before
-        the Enter (completions), as a program that `paints` its screen, or a paste, may show those of a message.
+        the Enter (completions). One that is not known may show the lines of a message or a paste (`shows_input`).
         """
         if not self._mode.is_line_editor_known:
-            return bool(self.lines) and (self.entered or not paints)
+            return bool(self.lines) and (self.entered or not shows_input)
         if not (self.lines and self.entered):
             return False
         if self._withdraws_by is None:

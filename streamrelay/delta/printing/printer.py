@@ -31,7 +31,7 @@ from streamrelay.delta.transcript.answers import ended_lines, painted_lines
 from streamrelay.delta.transcript.echoes import spelling
 from streamrelay.delta.transcript.resize_merge import MIN_PASSAGE, meet
 from streamrelay.events import Gap, Origin
-from streamrelay.vt.engine import Cursor, Engine, Frame
+from streamrelay.vt.engine import Cursor, Engine, Frame, Row
 
 MAX_WRAPPED_ROWS = 200
 """Rows of a painted line that are waited for: a program may fill all of its rows."""
@@ -50,6 +50,11 @@ _RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
     {"plain": "passed", "unproven": "passed", "repaints": "repainted", "paints": "repainted"}
 )
 """What makes a line final, by the habit of its program."""
+
+
+def _is_pasted(row: Row) -> bool:
+    """Whether a row ends in reverse."""
+    return bool(row.runs) and row.runs[-1].is_reverse and row.runs[-1].stop >= cells_of(row.text.rstrip())
 
 
 class Printing:
@@ -365,7 +370,7 @@ class Printing:
         if self._interrupted:
             [line], self._interrupted = self._interrupted, []
             if at_prompt:
-                self._note_last_key(line)
+                self._note_last_key(self.attribution.unpublished(line))
             self._say([line])
             self.attribution.keys.forget()
 
@@ -373,7 +378,7 @@ class Printing:
         """Note that what may be the echo of a key at the end of a line is one: a prompt follows it."""
         head = head_of_last_key(line)
         if head is not None:
-            self.attribution.keys.note(self.attribution.unpublished(head))
+            self.attribution.keys.note(head)
 
     def skip(self, frame: Frame) -> None:
         """Pass over what a frame holds: it is not printed."""
@@ -537,10 +542,10 @@ class Printing:
             self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         return is_shell
 
-    def settle_editor(self, *, moved: bool) -> None:
+    def settle_editor(self, *, paints: bool) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before.
 
-        One that has `moved` its cursor to another row since the last rest may have painted what passed.
+        One that `paints` since the last rest may have painted what passed.
         """
         self._switches = 0
         self._learn_prompt(self.editor.settle(self.open_head))
@@ -551,7 +556,7 @@ class Printing:
         is_awaited = editor.entered or bool(self.attribution.ledger)
         if editor.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
             self._say_printed_over(editor.repaint(head, is_bare=not behind(editor.lines[0])))
-        may_be_printed = not (is_awaited or moved or head.strip() or self.cursor.x or self.shows_paste)
+        may_be_printed = not (is_awaited or paints or head.strip() or self.cursor.x or self.shows_paste)
         first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
         is_indented = not head.strip() and self.cursor.x > 0
@@ -561,7 +566,7 @@ class Printing:
             prompt=prompt,
             may_be_printed=may_be_printed,
             is_indented=is_indented,
-            beyond=self.open_text.removeprefix(head),
+            beyond=self.open_text.removeprefix(head) if head.strip() else "",
         )
 
     def _say_printed_over(self, lines: list[str]) -> None:
@@ -570,9 +575,15 @@ class Printing:
 
     @property
     def shows_paste(self) -> bool:
-        """Whether an editor shows text above the cursor in reverse, as editors do with what was pasted."""
+        """Whether the rows above the cursor end in reverse, as editors show what was pasted."""
         rows = self._engine.rows(max(0, self.cursor.y - len(self.editor.lines)), self.cursor.y)
-        return any("7" in run.style.split(";") for row in rows for run in row.runs)
+        written = [row for row in rows if row.text.strip()]
+        return bool(written) and all(map(_is_pasted, written))
+
+    @property
+    def is_pasted_into(self) -> bool:
+        """Whether the same goes for the row of the cursor, and the paste has not ended."""
+        return self.shows_paste and all(map(_is_pasted, self._engine.rows(self.cursor.y, self.cursor.y + 1)))
 
     @property
     def has_prompted_again(self) -> bool:
