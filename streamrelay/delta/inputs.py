@@ -83,7 +83,7 @@ class Ran(_Input, frozen=True):
 
 
 class AtWork(_Input, frozen=True):
-    """The kernel shows that no process in the foreground can be waiting for the pane's terminal."""
+    """The kernel showed at this moment that the shell's foreground command and its descendants do not read."""
 
 
 class Missed(_Input, frozen=True):

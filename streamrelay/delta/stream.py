@@ -458,15 +458,20 @@ class DeltaStream:
         One that pauses within a line (`Here is the code:`) may go on: it is waited for longer. An agent shows otherwise
         that it waits.
         """
-        self._turns.asks = self.may_ask
+        self._turns.asks = self.may_be_question
         if self._turns.asks and not self._printing.open_head.endswith(" "):
             self._turns.wait()
 
     @property
-    def may_ask(self) -> bool:
-        """Whether a program that prints may be waiting for an answer, by the line at the cursor."""
-        asks = not (self.converses or self.is_agent or self._cutter.hidden) and self._detector.kind is None
-        return asks and self._printing.waits_for_answer
+    def may_be_question(self) -> bool:
+        """Whether the line at the cursor may be a question of a program that prints."""
+        prints = not (self.converses or self.is_agent or self._cutter.hidden) and self._detector.kind is None
+        return prints and self._printing.waits_for_answer
+
+    @property
+    def has_message(self) -> bool:
+        """Whether the program has a message to answer."""
+        return self._turns.has_message
 
     def rest(self) -> None:
         """Take little memory: nothing is due, and nothing was printed for a while."""

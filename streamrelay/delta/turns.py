@@ -13,8 +13,8 @@
 * A shell that waits for another command says *busy* of its own command, not of messages to a program that it runs.
 * A program that was sent a message, and rests at an unfinished line behind which an answer is typed, has answered: for
   a shell that waits at such a question of its own (`read -p`), *busy* is no word on that.
-* One that the kernel shows at work behind such a line (`Downloading: `) cannot be waiting there: the quiet is counted
-  from the last moment at which that was seen, and ends the turn after `AT_WORK` seconds.
+* The kernel may show that the program is at work behind such a line (`Downloading: `). Then the quiet counts from that
+  moment and lasts `AT_WORK` seconds. This evidence holds for `MAX_AT_WORK` seconds after the last output.
 * Without such a witness the turn ends after `QUIET` seconds without output, and that is not certain: what comes later
   without a new message opens a continuation, a turn of the same number. It takes `UNHEARD` seconds where the program
   has not even shown its message; where it tells its state as a rule and has told nothing of this turn (it may still be
@@ -34,6 +34,9 @@ UNHEARD = 10.0
 SIGNAL_REST = 0.15
 AT_WORK = 2 * QUIET
 """Seconds of quiet after which a program that was seen at work behind an unfinished line counts as waiting there."""
+MAX_AT_WORK = 60.0
+"""Seconds after the last output for which a program can count as at work behind an unfinished line. A program that
+polls its terminal (`read -t 0.01 -n1; sleep 1`) nearly always looks so. Without a limit its turn would never end."""
 HOOK_LAG = 0.5
 """Seconds that a hook's word may take to arrive; an answer that is over sooner is not ended by it."""
 
@@ -84,9 +87,11 @@ class Turns:
         """The last turn that has ended."""
         self._message_id: str | None = None
         self._last_output: float | None = None
+        self._quiet_since: float | None = None
+        """The last output, or the moment after it at which the program was seen at work."""
         self._quiet = QUIET
         self._held = self._reads = False
-        self._has_message = False
+        self._answers_message = False
         """Whether the open turn answers a message."""
         self.asks = False
         """Whether the program rests at an unfinished line as one does that waits for an answer."""
@@ -219,7 +224,7 @@ class Turns:
 
     def output(self, now: float) -> None:
         """Note that the program printed something."""
-        self._last_output = now
+        self._last_output = self._quiet_since = now
         self.asks = False
         self._quiet = QUIET
         self._held = False
@@ -230,7 +235,7 @@ class Turns:
             return None
         self._open, self._answered = True, self.turn
         began, self._message_id = Began(self.turn, self._message_id), None
-        self._has_message = began.message_id is not None
+        self._answers_message = began.message_id is not None
         return began
 
     def count_unseen(self) -> int | None:
@@ -246,22 +251,27 @@ class Turns:
 
     def deadline(self) -> float | None:
         """Return when `advance` is to be called at the latest (stream time), None if nothing is due."""
-        if self._held or self._last_output is None:
+        if self._held or self._quiet_since is None:
             return None
         if self.has_asked:
-            return self._last_output + self._quiet
+            return self._quiet_since + self._quiet
         if not self._open or self.is_busy:
             return None
         if not self._has_worked or self._doubted is not None:
-            return self._last_output + self._quiet
+            return self._quiet_since + self._quiet
         rest = self.screen_rest if self._witnesses.keys() == {"furniture"} else SIGNAL_REST
         rest = 0.0 if self._reads else rest
-        return max((self._last_output, *(vote.since for vote in self._witnesses.values()))) + rest
+        return max((self._quiet_since, *(vote.since for vote in self._witnesses.values()))) + rest
+
+    @property
+    def has_message(self) -> bool:
+        """Whether the open turn answers a message, or nothing has answered the last message yet."""
+        return self._answers_message if self._open else self.awaited is not None
 
     @property
     def has_asked(self) -> bool:
         """Whether the program asks for an answer, and so has answered the message that it was sent last."""
-        return self.asks and (self._has_message if self._open else self.awaited is not None)
+        return self.asks and self.has_message
 
     @property
     def is_certain(self) -> bool:
@@ -283,9 +293,13 @@ class Turns:
         self._quiet = max(self._quiet, seconds)
 
     def see_at_work(self, now: float) -> None:
-        """Note that the program cannot be reading: its quiet counts from now on, and longer: polls may be late."""
-        self._last_output = now
-        self.be_patient(AT_WORK)
+        """Count the quiet from now on, and longer, because polls may be late.
+
+        Ignore this evidence `MAX_AT_WORK` seconds after the last output.
+        """
+        if self._last_output is not None and now <= self._last_output + MAX_AT_WORK:
+            self._quiet_since = now
+            self.be_patient(AT_WORK)
 
     def see_typed(self) -> None:
         """Note that the program shows, where it reads, what was typed for the turn to come."""
@@ -303,7 +317,7 @@ class Turns:
     def advance(self, now: float, *, more_wait: bool = False) -> Ended | None:
         """Let time pass; return the turn that it ends: not that of a message where `more_wait` to be taken up."""
         due = self.deadline()
-        if not self._open or due is None or now < due or self._last_output is None:
+        if not self._open or due is None or now < due or self._quiet_since is None:
             return None
         self._open = False
         reason: TurnEnd = "quiet"
@@ -313,7 +327,7 @@ class Turns:
         # That it was at work tells of this turn only: a message that is still waiting has not been begun.
         self._forget_work()
         turn = self._answered if more_wait else self.turn
-        return self._ended(turn, reason, certain=certain, quiet=Vote("quiet", "idle", self._last_output))
+        return self._ended(turn, reason, certain=certain, quiet=Vote("quiet", "idle", self._quiet_since))
 
     def close(self) -> Ended | None:
         """The pane is gone: whatever was being said is over."""

@@ -1,15 +1,17 @@
-"""Detects whether a shell is running a command, from the kernel's data about its processes (Linux, /proc).
+"""Detects whether a shell is running a command that does not read, from the kernel's data (Linux, /proc).
 
-After an attach during a command, a shell's screen looks like that of a program that reads lines: an empty row at the
-cursor. Text typed then is echoed at once but run later, and the output of the running command looks like its answer.
+Two callers need this. A writer holds its message while a command runs, because the shell echoes typed text at once but
+runs it later. A stream waits for the rest of an unfinished line (`Downloading: `), which looks like a question.
 
-A command is at work if its own process group has the terminal's foreground (job control), and none of its processes can
-be waiting for input: each one sleeps for a time, waits for a child or reads from a pipe. If that is unknown, as for a
-process that computes, the command does not count as at work.
+A command is at work if the terminal's foreground process group is not the shell's own (job control), and no process of
+that group and none of their descendants may be reading: each thread of each process sleeps for a time, or waits for a
+child, a pipe or another thread. A process that computes may be about to read, so its command does not count as at work.
+
+The answer holds for one moment. A program that polls its terminal between sleeps (`read -t 0.01 -n1; sleep 1`) counts
+as at work nearly always, and so does one whose reader was started by another process (`docker attach`).
 """
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from streamrelay.panes.shells import is_shell
@@ -17,19 +19,22 @@ from streamrelay.panes.shells import is_shell
 _PROC = Path("/proc")
 _ELSEWHERE = frozenset({
     "hrtimer_nanosleep", "do_nanosleep", "do_wait", "pipe_read", "anon_pipe_read", "do_sigtimedwait", "sigsuspend",
-    "__do_sys_pause",
+    "__do_sys_pause", "futex_wait_queue_me", "futex_wait_queue", "futex_do_wait",
 })  # fmt: skip
-"""Kernel functions in which a process sleeps without waiting for its terminal (`/proc/PID/wchan`)."""
+"""Kernel functions in which a thread sleeps without waiting for its terminal (`/proc/PID/task/TID/wchan`). The futex
+functions are those of Linux before 5.16, before 6.16, and since: each thread of a pool waits there."""
 MAX_PROCESSES = 200
-"""The most descendants of one shell that are examined."""
+"""The most descendants of one shell that are examined; a command below a shell with more does not count as at work."""
+MAX_THREADS = 200
+"""The most threads of one process that are examined; a process with more may be reading."""
 
 
 def shell_works(pid: int, proc: Path = _PROC) -> bool:
-    """Return whether `pid`, the first process of a pane, is a shell that runs a command in the foreground."""
+    """Return whether `pid`, the first process of a pane, is a shell whose foreground command is not reading now."""
     shell = _Process.read(pid, proc)
     if shell is None or not is_shell(shell.name) or shell.foreground in {-1, 0, shell.group}:
         return False
-    foreground = [each for each in _descendants(shell, proc) if each.group == shell.foreground]
+    foreground = _foreground(shell, proc)
     return bool(foreground) and not any(process.may_read for process in foreground)
 
 
@@ -52,24 +57,46 @@ class _Process:
 
     @property
     def may_read(self) -> bool:
-        """Whether it may be waiting for its terminal."""
+        """Whether one of its threads may be waiting for its terminal."""
         with contextlib.suppress(OSError):
-            return (self.folder / "wchan").read_text(errors="replace").split(".")[0] not in _ELSEWHERE
+            threads = self._threads
+            return len(threads) > MAX_THREADS or any(_waits_for(thread) not in _ELSEWHERE for thread in threads)
         return True
 
     @property
     def children(self) -> list[int]:
-        """The processes that it started."""
+        """The processes that its threads started."""
+        pids: list[int] = []
         with contextlib.suppress(OSError, ValueError):
-            pids = (self.folder / "task" / self.folder.name / "children").read_text().split()
-            return [int(pid) for pid in pids]
-        return []
+            for thread in self._threads[:MAX_THREADS]:
+                pids += map(int, (thread / "children").read_text().split())
+        return pids
+
+    @property
+    def _threads(self) -> list[Path]:
+        return list((self.folder / "task").iterdir())
 
 
-def _descendants(first: _Process, proc: Path) -> Iterator[_Process]:
-    waiting, seen = [first], 0
-    while waiting and seen < MAX_PROCESSES:
-        process = waiting.pop()
+def _waits_for(thread: Path) -> str:
+    """Return the kernel function in which a thread sleeps, without the suffix of a compiler's clone."""
+    return (thread / "wchan").read_text(errors="replace").split(".")[0]
+
+
+def _foreground(shell: _Process, proc: Path) -> list[_Process]:
+    """Return the processes of the foreground group and all their descendants; none if there are too many to examine.
+
+    A descendant may read in a group of its own: `setsid -w bash -c 'read -p "Name: " x'`.
+    """
+    found: list[_Process] = []
+    waiting, seen = [(shell, False)], 0
+    while waiting:
+        process, is_below = waiting.pop()
         seen += 1
-        yield process
-        waiting += [child for pid in process.children if (child := _Process.read(pid, proc)) is not None]
+        if seen > MAX_PROCESSES:
+            return []
+        is_foreground = is_below or process.group == shell.foreground
+        if is_foreground:
+            found.append(process)
+        children = (_Process.read(pid, proc) for pid in process.children)
+        waiting += [(child, is_foreground) for child in children if child is not None]
+    return found

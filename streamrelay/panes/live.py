@@ -302,12 +302,17 @@ class PaneRuntime:
             self._enter(Ran(self._now(), info.pane, info.command))
 
     def see_at_work(self) -> bool:
-        """Look whether the line at the cursor can be no question, as the program is at work; return whether it is."""
-        is_at_work = self.seeded and not self._backlog and self._stream.may_ask and shell_works(self.info.pid)
-        if is_at_work:
-            self.catch_up()
+        """Record that the program is at work behind an unfinished line; return whether that line may be a question.
+
+        Only the answer to a message ends at a question, so no other line is examined.
+        """
+        if self.phase != "live" or not self._stream.has_message:
+            return False
+        self.catch_up()
+        may_be_question = self._stream.may_be_question
+        if may_be_question and shell_works(self.info.pid):
             self._enter(AtWork(self._now(), self.info.pane))
-        return is_at_work
+        return may_be_question
 
     def _note_typing(self) -> None:
         self._typed_at = self._now()

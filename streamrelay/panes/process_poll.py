@@ -4,7 +4,8 @@ tmux sends no notification when another program comes to a pane's foreground; fo
 /proc (30 us on tmux 3.3a). A tmux subscription would query every pane once a second: with 300 panes that is ten times
 the cost of everything else on an idle server. But nearly every start or end of a program causes output, from the
 program or from its shell. The poller therefore queries a pane once a second while it prints, and once more two seconds
-after that. A pane whose program is at work behind an unfinished line is queried once a second too.
+after that. A pane is also queried once a second while its line may be a question that answers a message. The stream
+waits there only 1.5 s for the first evidence of work, and 3 s for the next.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from streamrelay.control import command_line, quote
 _INTERVAL = 1.0
 """Seconds between two rounds."""
 _ROUNDS = (1, 3)
-"""The rounds in which a pane is polled, counted from its last output."""
+"""The rounds in which a pane is polled, counted from its last output or question."""
 _FORMAT = "#{pane_id}\t#{pane_dead}\t#{?pane_pid,#{pane_pid},0}\t#{pane_current_command}"
 _QUERY = command_line(("display-message", "-p", "-t", "{}", _FORMAT))
 _PLACEHOLDER = quote("{}")
@@ -58,7 +59,7 @@ class ProcessPoller:
         self._query = query
         self._interval = interval
         self._rounds: dict[str, int] = {}
-        """The number of rounds since the last output, for each pane that is still to be polled."""
+        """The number of rounds since the last output or question, for each pane that is still to be polled."""
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_reply = False
 
@@ -67,8 +68,8 @@ class ProcessPoller:
         self._rounds[pane] = 0
         self._schedule()
 
-    def note_at_work(self, pane: str) -> None:
-        """Note that the program of a pane is at work behind an unfinished line: it may read there without printing."""
+    def note_question(self, pane: str) -> None:
+        """Note that the line of a pane may be a question; the next round polls the pane too."""
         self.note_output(pane)
 
     def note_reply(self) -> None:

@@ -215,7 +215,7 @@ class TopologyTracker:
         if here is not was:
             self._connection.guarded(pipeline, partial(pipeline.update, here))
         if self._connection.is_here and self._connection.guarded(pipeline, pipeline.see_at_work):
-            self._process_poller.note_at_work(look.pane)
+            self._process_poller.note_question(look.pane)
         if was.is_replaced_by(here):
             self._connection.spawn(self._connection.seed_again(pipeline))
 

@@ -11,6 +11,7 @@ import pytest
 from streamrelay import errors
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.waiting import wait_until
+from tests.panes.kernel import shows_waits
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_shell_is_refused_unless_it_is_allowed(cli, private_tmux):
     wait_until(lambda: "hello" in private_tmux.run("capture-pane", "-p", "-t", "shell").splitlines(), 20.0)
 
 
-@pytest.mark.skipif(not Path("/proc/self/wchan").exists(), reason="the kernel tells what a process waits for")
+@pytest.mark.skipif(not shows_waits(), reason="the kernel does not show where a process waits")
 @pytest.mark.requirement("DEL-04b")
 def test_a_line_that_pauses_comes_whole_and_a_question_ends_the_answer(cli, private_tmux):
     private_tmux.new_session("shell", ["env", "PS1=$ ", "bash", "--norc", "-i"])

@@ -3,7 +3,7 @@
 import pytest
 
 from streamrelay.delta.inputs import Ran
-from streamrelay.delta.turns import AT_WORK, QUIET, UNHEARD
+from streamrelay.delta.turns import AT_WORK, MAX_AT_WORK, QUIET, UNHEARD
 from streamrelay.events import NeedsHuman, TurnEnded
 from streamrelay.testing.scripted_pane import ScriptedPane
 
@@ -113,6 +113,49 @@ def test_a_program_that_was_at_work_has_asked_once_it_no_longer_is() -> None:
     pane.rests(0.4)
     assert pane.said() == ["Name:"]
     assert ends(pane) == ["quiet"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_a_program_that_polls_the_terminal_between_sleeps_has_asked_at_last() -> None:
+    """Seen with bash 5.2: `printf 'Press a key: '; until read -t 0.01 -n1; do sleep 1; done`."""
+    pane = shell("pause.sh")
+    pane.prints("Press a key: ")
+    for _ in range(int(MAX_AT_WORK)):
+        pane.rests(1.0)
+        pane.works()
+    assert ends(pane) == []
+    for _ in range(int(AT_WORK) + 1):
+        pane.rests(1.0)
+        pane.works()
+    assert pane.said() == ["Press a key:"]
+    assert ends(pane) == ["quiet"]
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_output_renews_how_long_a_program_counts_as_at_work() -> None:
+    pane = shell("make")
+    for _ in range(3):
+        pane.prints("Downloading: ")
+        for _ in range(int(MAX_AT_WORK) - 5):
+            pane.rests(1.0)
+            pane.works()
+    assert ends(pane) == []
+
+
+@pytest.mark.requirement("DEL-04b")
+def test_only_a_program_that_was_sent_something_has_a_message() -> None:
+    pane = ScriptedPane(60, 12)
+    pane.prints("Downloading: ")
+    pane.rests()
+    assert pane.stream.may_be_question
+    assert not pane.stream.has_message
+    pane = shell("make")
+    assert pane.stream.has_message
+    pane.prints("Downloading: ")
+    pane.rests(1.0)
+    assert pane.stream.has_message
+    pane.rests()
+    assert not pane.stream.has_message
 
 
 @pytest.mark.requirement("DEL-04b")
