@@ -40,7 +40,6 @@ MAX_SEQUENCE = 640
 
 # Every byte of every pane passes here: `re` takes a third of the time of `regex`, and looking past colours first half
 # of what is left.
-_ERASURES = b"\x1b[K", b"\x1b[0K"
 _VERTICAL = rb"[8Mc]|\[[0-9;]*+[ABEFHfJLMSTdru]"
 _OTHERS = (
     rb"|\[\?(?P<modes>[0-9;]*+)(?P<switch>[hl])"
@@ -52,6 +51,8 @@ _LANDMARK_IN_REPAINT = re.compile(rb"\x1b(?:(?P<vertical>c|\[3J)" + _OTHERS)
 _LAST_MOVEMENT = re.compile(rb"(?s:.*)\x1b(?:" + _VERTICAL + rb")")
 # Groups that may fail halfway are greedy: see vt/tokens.py.
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
+_ROW_ERASED = re.compile(rb"\n(?:" + _STYLES + rb")?\x1b\[0?K(?:" + _STYLES + rb")?\Z")
+"""At the end of a read: a line editor has come to the row by a line feed."""
 _END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
 _PADDING = rb"(?P<padding> {16,}+)\r(?:(?P=end))? +\r"
 _LANDMARK_OR_ENDED_LINE = re.compile(_LANDMARK.pattern + rb"|" + _END_MARK + _PADDING)
@@ -119,7 +120,7 @@ class FrameCutter:
         self.moved_since_rest = False
         """The same, since the last rest."""
         self._erases_row = False
-        """Whether the last read ends with erasing the rest of the row."""
+        """Whether the last read ends in a row that the program came to by a line feed, and erased."""
         self.key_modes: set[bytes] = set()
         """What the program has asked for of `_KEY_MODES`: it reads keys."""
         self.keeps_transcript = False
@@ -158,7 +159,7 @@ class FrameCutter:
         self.at_landmark = self.at_switch = self.more = False
 
     def _carry(self, data: bytes) -> None:
-        self._erases_row = data.endswith(_ERASURES)
+        self._erases_row = data.endswith((b"K", b"m")) and _ROW_ERASED.search(data, len(data) - 64) is not None
         if data.endswith(b"\n"):
             self._carried = b""
             return
@@ -330,7 +331,10 @@ class FrameCutter:
 
     @property
     def has_painted(self) -> bool:
-        """Whether the program has moved the cursor like that since the last rest, or erased the row that it came to."""
+        """Whether the program has moved the cursor since the last rest, but by printing, or has erased the new row.
+
+        Line editors erase each row that they come to.
+        """
         return self.moved_since_rest or self._erases_row
 
     @property

@@ -622,7 +622,7 @@ class DeltaStream:
     def _settle(self) -> None:
         """The screen rests: it shows what the program means it to show."""
         self._unsettled = False
-        paints, moved = self._cutter.has_painted, self._cutter.moved_since_rest
+        has_painted, moved = self._cutter.has_painted, self._cutter.moved_since_rest
         self._cutter.settle()
         may_pick = moved and not self._cutter.hidden and bool(self._cutter.key_modes)
         frame = self._take_frame(whole=True, stands=True, may_pick=may_pick)
@@ -630,7 +630,7 @@ class DeltaStream:
             self._may_have_asked = False
             self._printing.paint_first_screen()
         if self._mode.asks_for_paste and not self._mode.prints:
-            self._settle_editor(paints=paints)
+            self._settle_editor(has_painted=has_painted)
         elif self._printing.settle(hides=self._cutter.hidden):
             self._shell_reads()
         self._begin_silent_turn(self.now)
@@ -659,8 +659,8 @@ class DeltaStream:
             self._unpainted.remove(message_id)
             self._builder.emit(Injected(message_id=message_id, state="painted"))
 
-    def _settle_editor(self, *, paints: bool) -> None:
-        self._printing.settle_editor(paints=paints)
+    def _settle_editor(self, *, has_painted: bool) -> None:
+        self._printing.settle_editor(has_painted=has_painted)
         if self._mode.mode is Mode.DIALOG and self._mode.reads_line:
             self._editor.offers_choices = True
             return

@@ -338,7 +338,10 @@ def test_what_wall_prints_at_a_prompt_is_heard_and_the_draft_is_typed(prompt: st
 
 
 def test_what_an_editor_suggests_behind_the_cursor_is_not_printed() -> None:
-    """fish paints the rest of a known command behind the cursor, and its prompt again when a job has ended."""
+    """fish paints the rest of a known command behind the cursor, and its prompt again when a job has ended.
+
+    What the job printed below the row cannot be told from a list of what may be typed, and is left out.
+    """
     pane = at_prompt("me# ", "echo ha")
     pane.prints("lf typed" + "\b" * len("lf typed"))
     pane.rests(0.3)
@@ -348,7 +351,7 @@ def test_what_an_editor_suggests_behind_the_cursor_is_not_printed() -> None:
     pane.rests(0.2)
     pane.prints("\r\n\x1b[?2004l\rhalf typed\r\n\x1b[?2004hme# ")
     pane.ends()
-    assert pane.said() == ["notice", "half typed"]
+    assert pane.said() == ["half typed"]
     assert pane.said("typed") == ["true", "echo half typed"]
 
 
@@ -391,15 +394,24 @@ def test_lines_that_a_person_pastes_into_an_editor_are_typed() -> None:
     assert pane.said("typed") == ["true", "echo one\necho two"]
 
 
-def test_lines_pasted_into_an_editor_right_after_attaching_are_no_output() -> None:
+@pytest.mark.parametrize("end", ["", "\r\n\r", " # a tail"], ids=["", "a line feed behind it", "a tail behind it"])
+def test_lines_pasted_into_an_editor_right_after_attaching_are_no_output(end: str) -> None:
     """Nothing is known of the editor then: it has not withdrawn yet (bash 5.2)."""
     pane = ScriptedPane()
     pane.prints("\x1b[?2004h$ ")
     pane.rests()
     lines = ["echo one", "echo two", "echo three"]
-    pane.prints("\r\n\r".join(f"\x1b[7m{line}\x1b[27m" for line in lines))
+    pane.prints("\r\n\r".join(f"\x1b[7m{line}\x1b[27m" for line in lines) + end)
     pane.rests(2.0)
-    pane.prints("\x1bM\x1bM" + "\r\n\r".join(lines) + "\r\n\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ ")
+    rows = 3 if end.startswith("\r") else 2
+    pane.prints(
+        "\r"
+        + "\x1bM" * rows
+        + "$ "
+        + "\r\n\r".join(lines)
+        + end
+        + "\r\n\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ "
+    )
     pane.ends()
     assert pane.said() == ["one", "two", "three"]
 
@@ -414,14 +426,16 @@ def test_a_program_that_asked_for_paste_is_heard_though_it_prints_in_reverse(sty
     assert [line.strip() for line in pane.said()][-2:] == ["A BANNER", "second line"]
 
 
-def test_lines_pasted_where_an_editor_marks_no_paste_are_typed() -> None:
+@pytest.mark.parametrize("erased", ["\x1b[K", "\x1b[0m\x1b[0K\x1b[39m"])
+def test_lines_pasted_where_an_editor_marks_no_paste_are_typed(erased: str) -> None:
     """zsh 5.9 with `zle_highlight=(paste:none)` erases the end of the row that it comes to; a job does not."""
     pane = at_prompt("\x1b[0m\x1b[Jme% \x1b[K")
-    pane.prints("echo one\r\r\necho two\x1b[K\r\r\n\x1b[K")
+    pane.prints(f"echo one\r\r\necho two\x1b[K\r\r\n{erased}")
     pane.rests(2.0)
     pane.prints("\x1b[?2004l\r\r\none\r\ntwo\r\n\x1b[?2004hme% ")
     pane.ends()
-    assert [line for line in pane.said() if line] == ["one", "two"]
+    # The line feed of the Enter ends the blank row behind the paste.
+    assert pane.said() == ["", "one", "two"]
     assert pane.said("typed") == ["true", "echo one\necho two"]
 
 
@@ -435,6 +449,30 @@ def test_a_job_finishes_a_row_of_its_own_below_a_prompt() -> None:
     pane.ends()
     assert pane.said() == ["notice", "done 100%", "x"]
     assert pane.said("typed") == ["true", "ls"]
+
+
+def test_a_job_erases_its_own_progress_below_a_prompt() -> None:
+    pane = at_prompt("me$ ")
+    pane.prints("notice one\r\nworking 50%\r\x1b[K")
+    pane.rests(1.0)
+    pane.prints("notice two\r\n")
+    pane.rests(1.0)
+    pane.prints("ls\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
+    pane.ends()
+    assert pane.said() == ["notice one", "notice two", "x"]
+    assert pane.said("typed") == ["true", "ls"]
+
+
+def test_what_is_listed_in_the_midst_of_a_line_is_no_output() -> None:
+    """Text stands behind the cursor (bash 5.2)."""
+    pane = at_prompt("me$ ", "ls foo bar")
+    pane.prints("\b" * 4)
+    pane.rests(0.3)
+    pane.prints("\r\nfoo1  foo2\r\nme$ ls foo bar" + "\b" * 4)
+    pane.rests(1.0)
+    pane.prints("\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
+    pane.ends()
+    assert pane.said() == ["x"]
 
 
 def test_a_blank_line_that_a_job_prints_below_its_own_is_its_own() -> None:

@@ -217,12 +217,9 @@ class LineEditor:
         """Note that the editor has painted its prompt again; return what another program printed in front of that.
 
         Where nothing was printed over its row the editor has listed what may be typed: there it shows what is typed
-        again. It lists nothing where the prompt was bare (`is_bare`), and nothing above its row if it shows text behind
-        the cursor (fish, zsh).
+        again. It lists nothing where the prompt was bare (`is_bare`).
         """
-        is_printed = self._is_printed_over(0) and not open_head.startswith(self.lines[0])
-        lists_below = bool(self._row(0).beyond.strip())
-        if is_bare or is_printed or (lists_below and self._is_another_programs(0)):
+        if is_bare or (self._is_printed_over(0) and not open_head.startswith(self.lines[0])):
             rows = [masked(row) for row in self.prompt_rows]
             self._printed = len(self.lines)
             if rows and [masked(row) for row in self.lines[-len(rows) :]] == rows:

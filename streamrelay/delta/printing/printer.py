@@ -542,10 +542,10 @@ class Printing:
             self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         return is_shell
 
-    def settle_editor(self, *, paints: bool) -> None:
+    def settle_editor(self, *, has_painted: bool) -> None:
         """The screen rests, and a line editor is at work: what stands left of its prompt was printed before.
 
-        One that `paints` since the last rest may have painted what passed.
+        One that `has_painted` since the last rest may have painted what passed.
         """
         self._switches = 0
         self._learn_prompt(self.editor.settle(self.open_head))
@@ -556,7 +556,7 @@ class Printing:
         is_awaited = editor.entered or bool(self.attribution.ledger)
         if editor.lines and behind(head) is not None and not (is_awaited or self.has_prompted_again):
             self._say_printed_over(editor.repaint(head, is_bare=not behind(editor.lines[0])))
-        may_be_printed = not (is_awaited or paints or head.strip() or self.cursor.x or self.shows_paste)
+        may_be_printed = not (is_awaited or has_painted or head.strip() or self.cursor.x or self.shows_paste)
         first = editor.lines[0] if editor.lines else head
         prompt = first.removesuffix(behind(first) or "") if behind(first) is not None else ""
         is_indented = not head.strip() and self.cursor.x > 0
@@ -582,8 +582,10 @@ class Printing:
 
     @property
     def is_pasted_into(self) -> bool:
-        """Whether the same goes for the row of the cursor, and the paste has not ended."""
-        return self.shows_paste and all(map(_is_pasted, self._engine.rows(self.cursor.y, self.cursor.y + 1)))
+        """Whether the row of the cursor begins in reverse as well, or is blank: the paste ends in a line feed."""
+        row = self._engine.row(self.cursor.y)
+        begins = bool(row.runs) and row.runs[0].is_reverse and not row.runs[0].start
+        return self.shows_paste and (begins or not row.text.strip())
 
     @property
     def has_prompted_again(self) -> bool:
