@@ -123,6 +123,8 @@ class FrameCutter:
         """Whether the last read ends in a row that the program came to by a line feed, and erased."""
         self.key_modes: set[bytes] = set()
         """What the program has asked for of `_KEY_MODES`: it reads keys."""
+        self._has_left_keys = True
+        """Whether that was nothing at some time since `has_left_keys` was called last."""
         self.keeps_transcript = False
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
@@ -250,6 +252,7 @@ class FrameCutter:
             is_set = landmark["switch"] == b"h"
             if not modes.isdisjoint(_KEY_MODES):
                 self.key_modes = self.key_modes | (modes & _KEY_MODES) if is_set else self.key_modes - modes
+                self._has_left_keys = self._has_left_keys or not self.key_modes
             if modes.isdisjoint(_LANDMARK_MODES):
                 continue
             changes_screen = not modes.isdisjoint(_ALTERNATE)
@@ -367,6 +370,11 @@ class FrameCutter:
     def _move(self) -> None:
         """The program moves the cursor to another row, not by printing, or may be about to."""
         self.linear, self.moved, self.moved_since_rest = False, True, True
+
+    def has_left_keys(self) -> bool:
+        """Tell whether the program read no keys at some time since this was asked last: a picker that did has ended."""
+        has_left, self._has_left_keys = self._has_left_keys or not self.key_modes, False
+        return has_left
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""

@@ -569,7 +569,7 @@ class DeltaStream:
             more = self._cutter.more and not self._cutter.at_landmark
             more = more or (self._printing.may_be_typing(frame) and not stands)
             hides = self._cutter.hidden
-            if not self._cutter.key_modes:
+            if self._cutter.has_left_keys():
                 self._printing.end_picker()
             self._printing.take(
                 frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed, may_pick=may_pick

@@ -2,6 +2,8 @@
 
 import pytest
 
+from streamrelay.delta.inputs import Ended
+from streamrelay.delta.printing.lines import MAX_DISPLAY
 from streamrelay.testing.scripted_pane import ScriptedPane
 
 FIRST, SECOND = "? Which of the machines is the one to del", "ete?"
@@ -45,15 +47,20 @@ ASKED, SUBMITTED = "\x1b[?2004h$ ", "\r\n\x1b[?2004l\r"
 GOES_DOWN = "\r\x1b[1B"
 
 
+def runs(pane: ScriptedPane, command: str) -> None:
+    """Let a person run a command in a shell."""
+    pane.prints(ASKED)
+    pane.rests(0.5)
+    pane.prints(command)
+    pane.rests(0.5)
+    pane.prints(SUBMITTED)
+
+
 def running(command: str) -> ScriptedPane:
     """Return a pane whose shell has run a command before, and runs this one."""
     pane = ScriptedPane()
     for typed in ("true", command):
-        pane.prints(ASKED)
-        pane.rests(0.5)
-        pane.prints(typed)
-        pane.rests(0.5)
-        pane.prints(SUBMITTED)
+        runs(pane, typed)
     return pane
 
 
@@ -78,7 +85,7 @@ ERASES = "\x1b[?25l\x1b[3A\r\x1b[J\x1b[?1000l\x1b[?25h"
 
 @pytest.mark.requirement("DEL-01")
 @pytest.mark.parametrize("search", ["> ", "Pick> ", "│ > "])
-@pytest.mark.parametrize("rest", [0.1, 2, 30])
+@pytest.mark.parametrize("rest", [0.1, 2, 25])
 def test_a_list_that_its_picker_erases_is_not_said(search: str, rest: float) -> None:
     pane = running("ls | fzf --height 4")
     picks(pane, search, rest)
@@ -99,13 +106,122 @@ def test_a_command_that_shows_two_lists_says_what_was_picked_of_each(rest: float
     assert pane.said() == ["banana", "banana"]
 
 
-def test_a_cancelled_picker_says_nothing_and_what_was_printed_before_it_is_said() -> None:
-    pane = running("report")
-    pane.prints("intro\r\n")
+def test_a_loop_of_pickers_starts_each_one_as_soon_as_the_last_one_has_ended() -> None:
+    pane = running("pick-three")
+    for _ in range(3):
+        picks(pane, "> ", 3)
+        pane.prints(f"{ERASES}banana\r\n")
+    pane.prints(ASKED)
+    pane.rests()
+    assert pane.said() == ["banana"] * 3
+
+
+def test_what_a_command_prints_after_its_picker_does_not_wait_for_as_long_as_the_list_stood() -> None:
+    pane = running("deploy")
+    picks(pane, "> ", 20)
+    pane.prints(f"{ERASES}banana\r\nworking on it\r\n")
+    pane.rests(3)
+    assert pane.said() == ["banana", "working on it"]
+
+
+@pytest.mark.parametrize("search", ["> ", "Pick> "])
+def test_each_picker_of_a_pane_says_what_was_picked_alone(search: str) -> None:
+    pane = running("fzf")
+    for number in range(4):
+        picks(pane, search, 5)
+        pane.prints(f"{ERASES}banana {number}\r\n")
+        runs(pane, "fzf")
+    assert pane.said() == [f"banana {number}" for number in range(4)]
+
+
+def test_a_picker_may_show_the_prompt_of_a_program_that_ran_before() -> None:
+    pane = running("node")
+    pane.prints("Welcome\r\n> ")
+    pane.rests()
+    for typed in "12":
+        pane.prints(typed)
+        pane.rests(0.3)
+        pane.prints(f"\r\n{typed}\r\n> ")
+        pane.rests()
+    pane.prints("\r\n")
+    runs(pane, "fzf")
+    picks(pane, "> ", 5)
+    pane.prints(f"{ERASES}banana\r\n{ASKED}")
+    pane.rests()
+    assert pane.said() == ["Welcome", "1", "2", "banana"]
+
+
+def test_a_picker_below_a_cleared_screen_erases_its_list_from_the_first_row_on() -> None:
+    pane = running("clear; fzf --height 4")
+    pane.prints("\x1b[H\x1b[2J")
     picks(pane, "> ", 3)
+    pane.prints(f"{ERASES}banana\r\n{ASKED}")
+    pane.rests()
+    assert pane.said() == ["banana"]
+
+
+def test_a_cancelled_picker_says_nothing_and_what_was_printed_before_it_is_said_at_once() -> None:
+    pane = running("report")
+    pane.prints("Found 2 fruits\r\nChoose one of them\r\n")
+    picks(pane, "> ", 0.2)
+    assert pane.said() == ["Found 2 fruits", "Choose one of them"]
     pane.prints(f"{ERASES}{ASKED}")
     pane.rests()
+    assert pane.said() == ["Found 2 fruits", "Choose one of them"]
+
+
+def test_a_picker_that_shows_its_cursor_says_no_row_of_the_room_that_it_makes() -> None:
+    pane = running("report")
+    pane.prints("intro\r\n\x1b[?1h\n\n\x1b[2A")
+    pane.prints(f"  banana{GOES_DOWN}> apple{GOES_DOWN}> ")
+    pane.rests(3)
     assert pane.said() == ["intro"]
+    pane.prints(f"\x1b[2A\r\x1b[J\x1b[?1lapple\r\n{ASKED}")
+    pane.rests()
+    assert pane.said() == ["intro", "apple"]
+
+
+@pytest.mark.parametrize("keys", ["\x1b[?1h", "\x1b[?1000h"])
+@pytest.mark.parametrize("read", [0.3, 20])
+def test_a_page_that_was_read_is_said_when_its_program_clears_it(keys: str, read: float) -> None:
+    pane = running("adventure")
+    pane.prints(keys)
+    for room in range(3):
+        pane.prints(f"\x1b[H\x1b[2JYou are in room {room}.\r\nA door leads north.\r\n> ")
+        pane.rests(read)
+        pane.prints("north")
+        pane.rests(0.1)
+    pane.rests()
+    rooms = range(0 if read > 1.5 else 1, 3)
+    assert pane.said() == [line for room in rooms for line in (f"You are in room {room}.", "A door leads north.")]
+
+
+def test_a_display_is_held_for_a_minute() -> None:
+    pane = running("agent")
+    pane.prints("\x1b[?1000h\x1b[H\x1b[2J")
+    for number in range(5):
+        row = 2 * number + 1
+        pane.prints(f"\x1b[{row};1HQuestion {number}\x1b[{row + 1};1HAnswer {number}\x1b[21;1H\x1b[K│ > ")
+        pane.rests(20)
+        pane.prints("q")
+        pane.rests(1)
+        answers = [text for text in pane.said() if text.startswith("Answer")]
+        assert len(answers) == (number + 1 if pane.now > MAX_DISPLAY else 0)
+
+
+def test_what_a_command_prints_where_its_picker_stood_is_said() -> None:
+    pane = running("deploy")
+    picks(pane, "> ", 3)
+    pane.prints("\x1b[3A\r\x1b[Jworking on it\r\nstep 1\r\n")
+    pane.rests(3)
+    assert pane.said() == ["working on it", "step 1"]
+
+
+def test_the_search_line_of_a_picker_is_not_said_when_its_pane_closes() -> None:
+    pane = running("fzf")
+    picks(pane, "> ", 3)
+    pane.events += pane.stream.apply(Ended(pane.now, pane.pane, "pane_gone"))
+    assert pane.said() == ["", "> banana", "  1/2 ----"]
 
 
 def test_a_display_that_stands_when_its_command_ends_is_said_once() -> None:
@@ -130,6 +246,7 @@ def test_a_program_that_goes_past_its_sign_is_no_picker(keys: str, *, sends: boo
     pane = running("chat")
     pane.prints(f"{keys}hello\r\n\x1b[1Ahello!\r\n> ")
     pane.rests()
+    answers = ["hello!"]
     for number in range(3):
         if sends:
             pane.sends(f"tell me {number}", painted=f"tell me {number}")
@@ -138,5 +255,5 @@ def test_a_program_that_goes_past_its_sign_is_no_picker(keys: str, *, sends: boo
             pane.rests(0.1)
         pane.prints(f"\r\nthinking\r\n\x1b[1A\x1b[Kanswer {number}\r\n> ")
         pane.rests()
-        assert pane.said()[-1] == f"answer {number}"
-    assert pane.said()[0] == "hello!"
+        answers.append(f"answer {number}")
+        assert [text for text in pane.said() if text.startswith(("hello", "answer"))] == answers

@@ -146,13 +146,15 @@ class Attribution:
         self.prompts.pass_line()
         self._follows_typed = False
 
-    def settle(self, open_head: str) -> str:
+    def settle(self, open_head: str, *, in_display: bool = False) -> str:
         """Note where the program rests; return what stands left of a prompt there: output without a line feed.
 
-        What is returned counts as published.
+        What is returned counts as published. A line `in_display` is no prompt, however often it recurs.
         """
-        self.prompts.rest(open_head)
-        unfinished, prompt = self.prompts.split(open_head)
+        unfinished = prompt = ""
+        if not in_display:
+            self.prompts.rest(open_head)
+            unfinished, prompt = self.prompts.split(open_head)
         if prompt or (self._follows_typed and self.prompts.ask_for_more(open_head)):
             self._awaited = Awaited("prompt", prompt or open_head)
         elif self._answered is not None:

@@ -18,8 +18,8 @@ known once its patience has ended for the first time. A program paints while it 
 everything above the cursor final: the turn is over, or the program asks for input. Of a program that paints, what
 stands above its region is looked at every `REPAINT_REST` seconds for as long as it paints.
 
-A program that *picks* rests within a display where a person is to choose something, and repaints that until it ends or
-goes past it: nothing on the screen is final before.
+A program that *picks* shows a display from which a person chooses something, and rests within it. The tracker holds the
+display until the program prints below it, clears the screen or reads no more keys, or for `MAX_DISPLAY` seconds.
 
 Rows of a plain program are numbered by `history_total + y`, and everything above the open line was reported. With every
 other habit row numbers do not survive a repaint, so a `Page` (page.py) knows by their text which lines were reported.
@@ -54,10 +54,22 @@ REPAINT_REST = 1.5
 """Seconds after which a line that a repainting program has left alone is final, as long as quiet ends a turn."""
 MAX_PATIENCE = 20.0
 """The longest such time, for a program that rewrites its lines later than that: people do not wait longer."""
+MAX_DISPLAY = 60.0
+"""Seconds for which a display is held. People pick within a minute; an agent that repaints a fixed part of the screen
+looks the same, and its first answer must not wait for longer. Its later answers do not wait."""
 MAX_WAITING = 500
 """Rows that left the screen between two rests and wait for the second one."""
 
 Habit = Literal["plain", "unproven", "repaints", "paints"]
+
+
+class _Display(NamedTuple):
+    """What a program shows while a person picks."""
+
+    lowest: int
+    """The number of its lowest row."""
+    since: float
+    """When the program first rested within it (stream time)."""
 
 
 class _Shown(NamedTuple):
@@ -110,9 +122,9 @@ class LineTracker:
         self._passed_until = 0
         """The number of the open line when an unproven program had printed its last line so far."""
         self._may_pick = True
-        """Whether the program may be a picker: it has not gone past its display, and no message was sent to it."""
-        self._picked_until: int | None = None
-        """The lowest row of the display that the program rests within, by its number; see `picks`."""
+        """Whether the program may be a picker; see `rule_out_picker`."""
+        self._display: _Display | None = None
+        """The display that is held."""
         self._region = 0
         """How many rows above the lowest one the program has gone up at most while it repaints."""
         self._touches: tuple[float, float] | None = None
@@ -171,7 +183,7 @@ class LineTracker:
         cursor is hidden, and `edits` while a line editor may be at work, which rewrites its own rows. With `more` of
         the same read to come, what is still on the screen can wait: looking at all of it would take half of the time.
         A program that has `only_printed` since the last frame has not gone up, wherever its cursor stands. One that
-        rests within a display of its own, where a person is to pick something, `picks`.
+        `picks` rests where a picker would rest.
         """
         self._frame = frame
         if frame.alternate:
@@ -213,20 +225,23 @@ class LineTracker:
         return lines
 
     @property
-    def picks(self) -> bool:
-        """Whether the program rested within a display of its own, and has not gone past that since.
-
-        A program that erases it when it ends, as a picker does, has not said it.
-        """
-        return self._picked_until is not None
+    def holds_display(self) -> bool:
+        """Whether what stands on the screen is held as a display, which a picker erases when it ends."""
+        return self._display is not None
 
     def end_picker(self) -> None:
-        """Note that what the program shows is a display no longer."""
-        self._picked_until = None
+        """Hold the display no longer: the picker has ended. The same command may start another one.
+
+        How long its list stood tells nothing about lines that the command rewrites, so it adds no patience.
+        """
+        if self._display is not None:
+            self._display = self._changed_at = None
 
     def rule_out_picker(self) -> None:
-        """Note that the program is no picker, wherever it rests."""
-        self._may_pick, self._picked_until = False, None
+        """Hold no display of this command any more: it prints, converses or clears its pages."""
+        if self._display is not None:
+            self._display, self.due = None, self._changed_at
+        self._may_pick = False
 
     @property
     def patience(self) -> float:
@@ -263,14 +278,14 @@ class LineTracker:
             return
         self._remembered, self._above = [], None
         self._patience, self._changed_at = REPAINT_REST, None
-        self._may_pick, self._picked_until = True, None
+        self._may_pick, self._display = True, None
         self._note_cursor(self._frame)
         self._follow("unproven")
 
     def trust(self) -> None:
         """Treat the program as plain."""
         self._page, self.habit, self.due = None, "plain", None
-        self._picked_until = None
+        self._display = None
         self._gone.clear()
 
     def tick(self, now: float) -> list[str]:
@@ -279,6 +294,8 @@ class LineTracker:
             return []
         if self.habit == "unproven":
             return self.release()
+        if self.holds_display:
+            self.rule_out_picker()
         lines = self._settle(self._frame, now)
         if self.habit == "paints" and self._settled is self._frame:
             self.due = None  # nothing was painted since the last time
@@ -297,7 +314,7 @@ class LineTracker:
         if any(row.text.strip() for row in self._line_rows(end + 1)):
             # Some of what stands below may have been said, and the program may go down over it.
             self.habit, self.due, self._touches = "repaints", None, None
-            self._picked_until = None
+            self._display = None
             return lines
         self._remembered = page.lines if self.habit != "unproven" else []
         self._above = page.lines[page.top :]
@@ -357,9 +374,11 @@ class LineTracker:
             stop = max(start, restart.total - restart.erased - first)
             self._gone += committed[start:stop]
             lines += self._say_gone(page)
-            if self.habit == "unproven":
+            if self.habit == "unproven" or (restart.cleared and self._has_been_read(now)):
                 erased = logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
                 lines += [erased[number] for number in page.say((), stripped(erased), ())]
+            if restart.cleared and self.holds_display:
+                self.rule_out_picker()
             page.restart(cleared=restart.cleared)
             self._gone.clear()
             start = max(stop, restart.total - first)
@@ -369,18 +388,20 @@ class LineTracker:
         if top is not None:
             self._region, self._finished = max(self._region, self._lowest - top), min(self._finished, top)
             # Clearing the page rewrites no line: a watch mode begins its next run, whose lines are output of their own.
-            rewrites = not any(restart.cleared for restart in frame.restarts)
+            # Nor does a display that changes: the picker erases it before the command prints.
+            rewrites = not (self.holds_display or any(restart.cleared for restart in frame.restarts))
             if rewrites and self._changed_at is not None and now - self._changed_at >= REPAINT_REST:
                 self._patience = max(self._patience, min(2 * (now - self._changed_at), MAX_PATIENCE))
         self._lowest = max(self._lowest, self._first_row)
-        if self._picked_until is not None and self._lowest > self._picked_until:
+        display = self._display
+        if display is not None and (self._lowest > display.lowest or now >= display.since + MAX_DISPLAY):
             self.rule_out_picker()
-        if picks and self._may_pick and self._picked_until is None:
-            self._picked_until = self._lowest
-        if self.picks:
-            self.habit, self.due, self._touches = "repaints", None, self._touches or (now, now)
-            return lines + (self._say_gone(page, with_screen=True) if whole else [])
-        if paints:
+        if picks and self._may_pick and self._display is None:
+            self._display = _Display(self._lowest, now)
+            lines += self._say_until(min(self._passed_until, self._lowest - self._region) - total)
+        if self._display is not None:
+            self.habit = "repaints"
+        elif paints:
             self.habit = "paints"
             self.due = now + REPAINT_REST if self.due is None else self.due
         elif self.habit == "paints" and whole and top is None and self._touches is None:
@@ -391,11 +412,18 @@ class LineTracker:
             self._touches = (self._touches[0] if self._touches else now, now)
         if whole or len(self._gone) > MAX_WAITING:
             lines += self._say_gone(page, with_screen=True)
+        if self._display is not None:
+            self.due = self._display.since + MAX_DISPLAY
+            return lines
         if self.habit == "repaints" and whole:
             return lines + self._settle(frame, now)
         if self.habit == "unproven":
             return lines + (self.release() if lines or self._has_proved(now, whole=whole) else [])
         return lines
+
+    def _has_been_read(self, now: float) -> bool:
+        """Tell whether a display has stood for as long as lines of other programs do until they are final."""
+        return self.holds_display and self._touches is not None and now >= self._touches[1] + self._patience
 
     def _settle(self, frame: Frame, now: float) -> list[str]:
         """Return the lines of a repainting program that are final."""

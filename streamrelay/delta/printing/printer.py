@@ -190,7 +190,7 @@ class Printing:
 
     def say_question(self) -> None:
         """Say the open line at which the program waits; if it is a prompt, the program has answered without a word."""
-        if not self._lines.picks:
+        if not self._lines.holds_display:
             self._release()
         self._builder.begin_turn()
         if not (self.attribution.is_at_prompt or self.may_be_at_prompt):
@@ -228,7 +228,7 @@ class Printing:
         """Say what a frame makes final; see `LineTracker.take`.
 
         A program that still `hides` its cursor when it asks for bracketed paste may have painted its first screen.
-        One that reads keys, has moved its cursor about, and rests where it shows it, `may_pick`.
+        One that reads keys, has moved its cursor to other rows, and rests with its cursor shown `may_pick`.
         """
         edits = self.editor.is_open or self.region.phase != "output"
         self._paints = self._paints or (paints and not edits)
@@ -277,17 +277,19 @@ class Printing:
             self.say(self.editor.keep(passed))
 
     def end_picker(self) -> None:
-        """Note that the program reads no keys: what stands on the screen is final where that of other programs is."""
+        """Note that the program has stopped reading keys, so that its lines become final as those of any program do."""
         self._lines.end_picker()
 
     def _picks_at(self, cursor: Cursor) -> bool:
-        """Tell whether a shell's command rests behind text that is no question, as a picker does where it is searched.
+        """Tell whether the program rests behind text that may stand before the words that a picker searches for.
 
-        Only the shell tells that it is over.
+        Only a shell's command can be a picker, since the shell tells when the command is over.
         """
         head = self._engine.row(cursor.y).columns(0, cursor.x)
         if not self._mode.is_running or not head.strip():
             return False
+        if not any(map(str.isalnum, head)):
+            return True  # node and fzf show the same sign, so one that is known may be another program's
         prompts = self.attribution.prompts
         is_question = asks(head, in_words=True) and not prompts.may_learn(head)
         return not (is_question or prompts.split(head)[1])
@@ -313,7 +315,7 @@ class Printing:
         A program that reads lines gets those above the last one at once, and may answer them before the Enter.
         """
         self.say_early_answers()
-        if self._lines.picks:
+        if self._lines.holds_display:
             self._release()
         self._lines.rule_out_picker()
         if self._lines.habit == "unproven":
@@ -533,11 +535,14 @@ class Printing:
         elif self.region.phase != "output":
             self._say_interrupted(at_prompt=True)
             return False
-        if not (hides or self._lines.picks) and self.attribution.may_be_prompt(self.open_head):
+        if not (hides or self._lines.holds_display) and self.attribution.may_be_prompt(self.open_head):
             # What stands above is explained by what was awaited before.
             self._release()
         self._say_interrupted(at_prompt=is_shell or self.may_be_at_prompt)
-        unfinished = self.attribution.settle(self.open_head)
+        in_display = self._lines.holds_display
+        if in_display and not (hides or self.cursor.x or self._engine.row(self.cursor.y).text.strip()):
+            self._lines.rule_out_picker()  # it rests below its output, as a program that prints does
+        unfinished = self.attribution.settle(self.open_head, in_display=in_display)
         if unfinished:
             self._say_explained(self.attribution.unfinished(unfinished), unfinished)
         return is_shell
@@ -624,8 +629,8 @@ class Printing:
             self._builder.show(text)
 
     def release(self) -> None:
-        """A turn is over: nothing that was held back for its sake can change any more, but what a picker shows."""
-        if not self._lines.picks:
+        """Say what was held back for the turn that ends, except a display."""
+        if not self._lines.holds_display:
             self._look_and_release()
         for piece in self.attribution.ledger.rest(self.open_text):
             self._builder.say_piece(piece, piece.text)
@@ -659,8 +664,8 @@ class Printing:
         self.decide_first_screen()
         self.end_greeting("program")
         self.say_early_answers()
+        in_prompt = self.region.phase != "output" or self._lines.holds_display
         self._look_and_release()
-        in_prompt = self.region.phase != "output"
         self.say(self.region.release())
         self.say(self.editor.release())
         rest = self._without_right_prompt(self.open_text.rstrip())
