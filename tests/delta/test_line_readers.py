@@ -383,6 +383,13 @@ def test_an_editor_that_withdraws_late_behind_the_enter_was_typed_into(late: flo
     assert pane.said("typed") == ["true", "echo x"]
 
 
+def test_all_rows_of_a_paste_are_a_draft() -> None:
+    pane = at_prompt("$ ")
+    pane.prints("\x1b[7mecho one\x1b[27m\r\n\r\x1b[7mecho two\x1b[27m")
+    pane.rests(1.0)
+    assert pane.stream.pane_state.composer.typed == "echo one\necho two"
+
+
 def test_lines_that_a_person_pastes_into_an_editor_are_typed() -> None:
     """Editors show in reverse what was pasted (readline, zle); a line feed at its end leaves the row below empty."""
     pane = at_prompt("$ ")

@@ -199,10 +199,12 @@ class Printing:
 
     @property
     def view(self) -> ComposerView:
-        """The open line as it stands; text behind an unknown prompt is not a draft."""
+        """The open line, and what a line editor holds above it; text behind an unknown prompt is no draft."""
         line = self._without_right_prompt(self._lines.open_text().rstrip())
-        typed = self.attribution.prompts.behind(line) or ""
-        return ComposerView((line,), typed, typed)
+        rows = (*self.editor.lines, line) if self.editor.is_open else (line,)
+        first = self.attribution.prompts.behind(rows[0])
+        typed = "\n".join((first, *rows[1:])).strip() if first is not None else ""
+        return ComposerView(rows, typed, typed)
 
     @property
     def line_at_cursor(self) -> str:
