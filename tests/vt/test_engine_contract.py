@@ -42,6 +42,7 @@ class TestChunks:
         cuts=st.lists(st.integers(0, 120), max_size=6),
     )  # fmt: skip
     @example(parts=[b"\x18", b"m"], cuts=[])  # stock pyte loses the m where both come in one read
+    @example(parts=[b"\x1b", b"\xc3\x80", b";"], cuts=[])  # avt ends the sequence at the character
     def test_random_cuts_of_random_bytes_give_the_same(self, make: Make, parts: list[bytes], cuts: list[int]) -> None:
         data = b"".join(parts)
         at = [0, *sorted(min(position, len(data)) for position in cuts), len(data)]
