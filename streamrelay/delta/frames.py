@@ -52,7 +52,7 @@ _LAST_MOVEMENT = re.compile(rb"(?s:.*)\x1b(?:" + _VERTICAL + rb")")
 # Groups that may fail halfway are greedy: see vt/tokens.py.
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
 _ROW_ERASED = re.compile(rb"\n(?:" + _STYLES + rb")?\x1b\[0?K(?:" + _STYLES + rb")?\Z")
-"""At the end of a read: a line editor has come to the row by a line feed."""
+"""Matches a line feed and a row erased behind it, at the end of a read."""
 _END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
 _PADDING = rb"(?P<padding> {16,}+)\r(?:(?P=end))? +\r"
 _LANDMARK_OR_ENDED_LINE = re.compile(_LANDMARK.pattern + rb"|" + _END_MARK + _PADDING)
@@ -123,8 +123,8 @@ class FrameCutter:
         """Whether the last read ends in a row that the program came to by a line feed, and erased."""
         self.key_modes: set[bytes] = set()
         """What the program has asked for of `_KEY_MODES`: it reads keys."""
-        self._has_left_keys = True
-        """Whether that was nothing at some time since `has_left_keys` was called last."""
+        self._released_keys = True
+        """Whether it had asked for none of them at some time since `take_keys_released`."""
         self.keeps_transcript = False
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
@@ -252,7 +252,7 @@ class FrameCutter:
             is_set = landmark["switch"] == b"h"
             if not modes.isdisjoint(_KEY_MODES):
                 self.key_modes = self.key_modes | (modes & _KEY_MODES) if is_set else self.key_modes - modes
-                self._has_left_keys = self._has_left_keys or not self.key_modes
+                self._released_keys = self._released_keys or not self.key_modes
             if modes.isdisjoint(_LANDMARK_MODES):
                 continue
             changes_screen = not modes.isdisjoint(_ALTERNATE)
@@ -334,7 +334,7 @@ class FrameCutter:
 
     @property
     def has_painted(self) -> bool:
-        """Whether the program has moved the cursor since the last rest, but by printing, or has erased the new row.
+        """Whether the program has moved to another row other than by printing since the last rest, or erased a new one.
 
         Line editors erase each row that they come to.
         """
@@ -371,10 +371,10 @@ class FrameCutter:
         """The program moves the cursor to another row, not by printing, or may be about to."""
         self.linear, self.moved, self.moved_since_rest = False, True, True
 
-    def has_left_keys(self) -> bool:
-        """Tell whether the program read no keys at some time since this was asked last: a picker that did has ended."""
-        has_left, self._has_left_keys = self._has_left_keys or not self.key_modes, False
-        return has_left
+    def take_keys_released(self) -> bool:
+        """Return whether the program read no keys at some time since the last call, as after a picker; forget that."""
+        released, self._released_keys = self._released_keys or not self.key_modes, False
+        return released
 
     def settle(self) -> None:
         """The program rests: what the screen shows is meant, if it has shown its cursor. A whole snapshot is taken."""

@@ -569,7 +569,7 @@ class DeltaStream:
             more = self._cutter.more and not self._cutter.at_landmark
             more = more or (self._printing.may_be_typing(frame) and not stands)
             hides = self._cutter.hidden
-            if self._cutter.has_left_keys():
+            if self._cutter.take_keys_released():
                 self._printing.end_picker()
             self._printing.take(
                 frame, whole=whole, paints=paints, more=more, hides=hides, only_printed=only_printed, may_pick=may_pick

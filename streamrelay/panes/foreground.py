@@ -12,6 +12,7 @@ as at work nearly always, and so does one whose reader was started by another pr
 """
 
 import contextlib
+from functools import cached_property
 from pathlib import Path
 
 from streamrelay.panes.shells import is_shell
@@ -25,17 +26,35 @@ _ELSEWHERE = frozenset({
 functions are those of Linux before 5.16, before 6.16, and since: each thread of a pool waits there."""
 MAX_PROCESSES = 200
 """The most descendants of one shell that are examined; a command below a shell with more does not count as at work."""
-MAX_THREADS = 200
-"""The most threads of one process that are examined; a process with more may be reading."""
+MAX_THREADS = 1000
+"""The most threads of all of them: to read what one waits for takes 0.04 ms."""
 
 
 def shell_works(pid: int, proc: Path = _PROC) -> bool:
-    """Return whether `pid`, the first process of a pane, is a shell whose foreground command is not reading now."""
+    """Return whether `pid`, the first process of a pane, is a shell whose foreground command is not reading now.
+
+    The command is its process group and all descendants of that, for a descendant may read in a group of its own:
+    `setsid -w bash -c 'read -p "Name: " x'`.
+    """
     shell = _Process.read(pid, proc)
     if shell is None or not is_shell(shell.name) or shell.foreground in {-1, 0, shell.group}:
         return False
-    foreground = _foreground(shell, proc)
-    return bool(foreground) and not any(process.may_read for process in foreground)
+    found, processes, threads = False, 0, 0
+    waiting = [(shell, False)]
+    with contextlib.suppress(OSError, ValueError):
+        while waiting:
+            process, is_below = waiting.pop()
+            processes, threads = processes + 1, threads + len(process.threads)
+            if processes > MAX_PROCESSES or threads > MAX_THREADS:
+                return False
+            is_foreground = is_below or process.group == shell.foreground
+            if is_foreground and process.may_read:
+                return False
+            found = found or is_foreground
+            children = (_Process.read(child, proc) for child in process.children())
+            waiting += [(child, is_foreground) for child in children if child is not None]
+        return found
+    return False  # a thread has ended meanwhile: its children are not known
 
 
 class _Process:
@@ -55,48 +74,21 @@ class _Process:
             return cls(proc / str(pid))
         return None
 
+    @cached_property
+    def threads(self) -> list[Path]:
+        """The folders of its threads. Raises OSError if it is gone."""
+        return list((self.folder / "task").iterdir())
+
     @property
     def may_read(self) -> bool:
-        """Whether one of its threads may be waiting for its terminal."""
-        with contextlib.suppress(OSError):
-            threads = self._threads
-            return len(threads) > MAX_THREADS or any(_waits_for(thread) not in _ELSEWHERE for thread in threads)
-        return True
+        """Whether one of its threads may be waiting for its terminal. Raises OSError if one is gone."""
+        return any(_waits_for(thread) not in _ELSEWHERE for thread in self.threads)
 
-    @property
     def children(self) -> list[int]:
-        """The processes that its threads started."""
-        pids: list[int] = []
-        with contextlib.suppress(OSError, ValueError):
-            for thread in self._threads[:MAX_THREADS]:
-                pids += map(int, (thread / "children").read_text().split())
-        return pids
-
-    @property
-    def _threads(self) -> list[Path]:
-        return list((self.folder / "task").iterdir())
+        """Return the processes that its threads started. Raises OSError if one is gone."""
+        return [int(pid) for thread in self.threads for pid in (thread / "children").read_text().split()]
 
 
 def _waits_for(thread: Path) -> str:
     """Return the kernel function in which a thread sleeps, without the suffix of a compiler's clone."""
     return (thread / "wchan").read_text(errors="replace").split(".")[0]
-
-
-def _foreground(shell: _Process, proc: Path) -> list[_Process]:
-    """Return the processes of the foreground group and all their descendants; none if there are too many to examine.
-
-    A descendant may read in a group of its own: `setsid -w bash -c 'read -p "Name: " x'`.
-    """
-    found: list[_Process] = []
-    waiting, seen = [(shell, False)], 0
-    while waiting:
-        process, is_below = waiting.pop()
-        seen += 1
-        if seen > MAX_PROCESSES:
-            return []
-        is_foreground = is_below or process.group == shell.foreground
-        if is_foreground:
-            found.append(process)
-        children = (_Process.read(pid, proc) for pid in process.children)
-        waiting += [(child, is_foreground) for child in children if child is not None]
-    return found

@@ -390,6 +390,16 @@ def test_all_rows_of_a_paste_are_a_draft() -> None:
     assert pane.stream.pane_state.composer.typed == "echo one\necho two"
 
 
+@pytest.mark.parametrize(
+    "printed", ["notice\r\nListening on 8080 ", "\r\nfoo bar\x1b[A\r\x1b[4C", "\r\nwall\r\n\r\nmore\r\nhalf"]
+)
+def test_what_a_job_prints_at_a_prompt_and_what_an_editor_lists_is_no_draft(printed: str) -> None:
+    pane = at_prompt("me$ ")
+    pane.prints(printed)
+    pane.rests(10.0)
+    assert pane.stream.pane_state.composer.typed == ""
+
+
 def test_lines_that_a_person_pastes_into_an_editor_are_typed() -> None:
     """Editors show in reverse what was pasted (readline, zle); a line feed at its end leaves the row below empty."""
     pane = at_prompt("$ ")

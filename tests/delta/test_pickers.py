@@ -116,6 +116,16 @@ def test_a_loop_of_pickers_starts_each_one_as_soon_as_the_last_one_has_ended() -
     assert pane.said() == ["banana"] * 3
 
 
+def test_a_picker_that_pauses_in_an_empty_row_shows_its_next_list_as_a_display() -> None:
+    pane = running("fzf --height 4")
+    picks(pane, "> ", 0.5)
+    pane.prints("\x1b[?25l\r\x1b[3A\x1b[J\x1b[?25h")
+    pane.rests(0.2)
+    pane.prints(f"{GOES_DOWN * 3}\x1b[3A{paints(['', '  b', '> a', '  2/2', '> '])}")
+    pane.rests(1.0)
+    assert [line for line in pane.said() if line] == []
+
+
 def test_what_a_command_prints_after_its_picker_does_not_wait_for_as_long_as_the_list_stood() -> None:
     pane = running("deploy")
     picks(pane, "> ", 20)

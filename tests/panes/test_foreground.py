@@ -89,11 +89,21 @@ def test_a_command_with_too_many_processes_or_threads_is_not_at_work(tmp_path: P
     assert not shell_works(10, tmp_path)
     add(tmp_path, 20, "bash", group=20, foreground=21, wchan="do_wait", children="21 ")
     add(tmp_path, 21, "python3", group=21, foreground=21, wchan="hrtimer_nanosleep")
-    for thread in range(22, 21 + MAX_THREADS):
+    for thread in range(22, 20 + MAX_THREADS):
         add_thread(tmp_path, 21, thread, wchan="futex_do_wait")
     assert shell_works(20, tmp_path)
     add_thread(tmp_path, 21, 21 + MAX_THREADS, wchan="futex_do_wait")
     assert not shell_works(20, tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["wchan", "children"])
+def test_a_command_whose_thread_ends_meanwhile_is_not_at_work(tmp_path: Path, missing: str) -> None:
+    add(tmp_path, 10, "bash", group=10, foreground=11, wchan="do_wait", children="11 ")
+    add(tmp_path, 11, "python3", group=11, foreground=11, wchan="hrtimer_nanosleep")
+    add_thread(tmp_path, 11, 12, wchan="futex_do_wait")
+    assert shell_works(10, tmp_path)
+    (tmp_path / "11" / "task" / "12" / missing).unlink()
+    assert not shell_works(10, tmp_path)
 
 
 READ_IN_THREAD = "import threading, time; threading.Thread(target=input, args=['Name: ']).start(); time.sleep(60)"

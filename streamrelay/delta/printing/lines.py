@@ -235,7 +235,7 @@ class LineTracker:
         How long its list stood tells nothing about lines that the command rewrites, so it adds no patience.
         """
         if self._display is not None:
-            self._display = self._changed_at = None
+            self._display, self.due, self._changed_at = None, self._changed_at, None
 
     def rule_out_picker(self) -> None:
         """Hold no display of this command any more: it prints, converses or clears its pages."""
@@ -374,7 +374,7 @@ class LineTracker:
             stop = max(start, restart.total - restart.erased - first)
             self._gone += committed[start:stop]
             lines += self._say_gone(page)
-            if self.habit == "unproven" or (restart.cleared and self._has_been_read(now)):
+            if self.habit == "unproven" or (restart.cleared and self._has_stood(now)):
                 erased = logical(committed[stop : max(stop, min(restart.total, self._lowest) - first)])
                 lines += [erased[number] for number in page.say((), stripped(erased), ())]
             if restart.cleared and self.holds_display:
@@ -421,7 +421,7 @@ class LineTracker:
             return lines + (self.release() if lines or self._has_proved(now, whole=whole) else [])
         return lines
 
-    def _has_been_read(self, now: float) -> bool:
+    def _has_stood(self, now: float) -> bool:
         """Tell whether a display has stood for as long as lines of other programs do until they are final."""
         return self.holds_display and self._touches is not None and now >= self._touches[1] + self._patience
 

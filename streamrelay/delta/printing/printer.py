@@ -199,12 +199,17 @@ class Printing:
 
     @property
     def view(self) -> ComposerView:
-        """The open line, and what a line editor holds above it; text behind an unknown prompt is no draft."""
-        line = self._without_right_prompt(self._lines.open_text().rstrip())
-        rows = (*self.editor.lines, line) if self.editor.is_open else (line,)
+        """The open line, and the rows above it that hold the same paste; what it shows is a draft behind a prompt only.
+
+        Other rows above may be a job's, or a list of what may be typed.
+        """
+        shown = [self._lines.open_text().rstrip()]
+        if self.editor.is_open and (self.attribution.ledger or self.shows_paste):
+            shown = [*self.editor.lines, *shown]
+        rows = [self._without_right_prompt(row) for row in shown]
         first = self.attribution.prompts.behind(rows[0])
         typed = "\n".join((first, *rows[1:])).strip() if first is not None else ""
-        return ComposerView(rows, typed, typed)
+        return ComposerView(tuple(rows), typed, typed)
 
     @property
     def line_at_cursor(self) -> str:
@@ -543,7 +548,7 @@ class Printing:
         self._say_interrupted(at_prompt=is_shell or self.may_be_at_prompt)
         in_display = self._lines.holds_display
         if in_display and not (hides or self.cursor.x or self._engine.row(self.cursor.y).text.strip()):
-            self._lines.rule_out_picker()  # it rests below its output, as a program that prints does
+            self._lines.end_picker()  # a program that prints rests below its output
         unfinished = self.attribution.settle(self.open_head, in_display=in_display)
         if unfinished:
             self._say_explained(self.attribution.unfinished(unfinished), unfinished)
