@@ -53,6 +53,8 @@ _LAST_MOVEMENT = re.compile(rb"(?s:.*)\x1b(?:" + _VERTICAL + rb")")
 _STYLES = rb"(?:\x1b\[[0-9;:]*+m)+"
 _ROW_ERASED = re.compile(rb"\n(?:" + _STYLES + rb")?\x1b\[0?K(?:" + _STYLES + rb")?\Z")
 """Matches a line feed and a row erased behind it, at the end of a read."""
+MAX_ERASURE = 64
+"""The most bytes of such an end, styles included."""
 _END_MARK = _STYLES + rb"(?P<end>[^\x00-\x20\x1b\x7f]{1,12}+)(?:" + _STYLES + rb"|\x0f)+"
 _PADDING = rb"(?P<padding> {16,}+)\r(?:(?P=end))? +\r"
 _LANDMARK_OR_ENDED_LINE = re.compile(_LANDMARK.pattern + rb"|" + _END_MARK + _PADDING)
@@ -124,7 +126,7 @@ class FrameCutter:
         self.key_modes: set[bytes] = set()
         """What the program has asked for of `_KEY_MODES`: it reads keys."""
         self._released_keys = True
-        """Whether it had asked for none of them at some time since `take_keys_released`."""
+        """Whether it had asked for none of them at some time since the last `take_keys_released`."""
         self.keeps_transcript = False
         """Whether the program has answered on a screen that it paints: one that withdraws bracketed paste leaves."""
         self.hidden = False
@@ -161,7 +163,7 @@ class FrameCutter:
         self.at_landmark = self.at_switch = self.more = False
 
     def _carry(self, data: bytes) -> None:
-        self._erases_row = data.endswith((b"K", b"m")) and _ROW_ERASED.search(data, len(data) - 64) is not None
+        self._erases_row = data.endswith((b"K", b"m")) and _ROW_ERASED.search(data, len(data) - MAX_ERASURE) is not None
         if data.endswith(b"\n"):
             self._carried = b""
             return
@@ -368,7 +370,7 @@ class FrameCutter:
         self.settle()
 
     def _move(self) -> None:
-        """The program moves the cursor to another row, not by printing, or may be about to."""
+        """The program moves the cursor to another row other than by printing, or is about to."""
         self.linear, self.moved, self.moved_since_rest = False, True, True
 
     def take_keys_released(self) -> bool:

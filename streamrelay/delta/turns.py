@@ -36,7 +36,7 @@ AT_WORK = 2 * QUIET
 """Seconds of quiet after which a program that was seen at work behind an unfinished line counts as waiting there."""
 MAX_AT_WORK = 60.0
 """Seconds after the last output for which a program can count as at work behind an unfinished line. A program that
-polls its terminal (`read -t 0.01 -n1; sleep 1`) nearly always looks so. Without a limit its turn would never end."""
+polls its terminal (`read -t 0.01 -n1; sleep 1`) looks like that nearly always, and its turn must end, too."""
 HOOK_LAG = 0.5
 """Seconds that a hook's word may take to arrive; an answer that is over sooner is not ended by it."""
 

@@ -5,7 +5,7 @@ tmux sends no notification when another program comes to a pane's foreground; fo
 the cost of everything else on an idle server. But nearly every start or end of a program causes output, from the
 program or from its shell. The poller therefore queries a pane once a second while it prints, and once more two seconds
 after that. A pane is also queried once a second while its line may be a question that answers a message. The stream
-waits there only 1.5 s for the first evidence of work, and 3 s for the next.
+waits 1.5 s for the first evidence that the program works on, and 3 s for the next.
 """
 
 import asyncio
@@ -63,14 +63,10 @@ class ProcessPoller:
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_reply = False
 
-    def note_output(self, pane: str) -> None:
-        """Note output of a pane."""
+    def poll(self, pane: str) -> None:
+        """Poll a pane in the rounds to come: it has printed, or its line may be a question."""
         self._rounds[pane] = 0
         self._schedule()
-
-    def note_question(self, pane: str) -> None:
-        """Note that the line of a pane may be a question; the next round polls the pane too."""
-        self.note_output(pane)
 
     def note_reply(self) -> None:
         """Note that the last query was answered or failed; the next round follows after the interval."""

@@ -61,7 +61,7 @@ class TopologyTracker:
                 connected = self._connection.panes.get(event.pane)
                 if connected is not None:
                     connected.pipeline.output(event.data, read_at)
-                    self._process_poller.note_output(event.pane)
+                    self._process_poller.poll(event.pane)
                 elif self._connection.hub is not None:
                     self._connection.pause(self._connection.hub, event.pane)
             else:
@@ -215,7 +215,7 @@ class TopologyTracker:
         if here is not was:
             self._connection.guarded(pipeline, partial(pipeline.update, here))
         if self._connection.is_here and self._connection.guarded(pipeline, pipeline.see_at_work):
-            self._process_poller.note_question(look.pane)
+            self._process_poller.poll(look.pane)
         if was.is_replaced_by(here):
             self._connection.spawn(self._connection.seed_again(pipeline))
 

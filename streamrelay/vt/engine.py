@@ -32,7 +32,7 @@ TerminalEventKind = Literal[
 
 
 _REVERSE = re.compile(r"(?:(?![345]8;)[0-9:]+;)*7(?:;|$)")
-"""SGR parameters with reverse among them; the 7 of `38;5;7` is a colour."""
+"""Matches the parameters of `Style.sgr` if reverse is among them: attributes come first, and `38;5;7` is a colour."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -420,15 +420,9 @@ def test_lines_pasted_into_an_editor_right_after_attaching_are_no_output(end: st
     lines = ["echo one", "echo two", "echo three"]
     pane.prints("\r\n\r".join(f"\x1b[7m{line}\x1b[27m" for line in lines) + end)
     pane.rests(2.0)
-    rows = 3 if end.startswith("\r") else 2
-    pane.prints(
-        "\r"
-        + "\x1bM" * rows
-        + "$ "
-        + "\r\n\r".join(lines)
-        + end
-        + "\r\n\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ "
-    )
+    up = "\x1bM" * (3 if end.startswith("\r") else 2)
+    pane.prints("\r" + up + "$ " + "\r\n\r".join(lines) + end + "\r\n")
+    pane.prints("\x1b[?2004l\rone\r\ntwo\r\nthree\r\n\x1b[?2004h$ ")
     pane.ends()
     assert pane.said() == ["one", "two", "three"]
 
@@ -456,27 +450,24 @@ def test_lines_pasted_where_an_editor_marks_no_paste_are_typed(erased: str) -> N
     assert pane.said("typed") == ["true", "echo one\necho two"]
 
 
-def test_a_job_finishes_a_row_of_its_own_below_a_prompt() -> None:
+@pytest.mark.parametrize(
+    ("first", "then", "printed"),
+    [
+        ("notice\r\ndone 100%\r", "\r\n", ["notice", "done 100%"]),
+        ("notice one\r\nworking 50%\r\x1b[K", "notice two\r\n", ["notice one", "notice two"]),
+        ("first\r\n", "\r\nsecond\r\n", ["first", "", "second"]),
+    ],
+    ids=["a row that it ends later", "a row that it erases", "a blank row"],
+)
+def test_what_a_job_prints_below_its_first_line_is_output_too(first: str, then: str, printed: list[str]) -> None:
     pane = at_prompt("me$ ")
-    pane.prints("notice\r\ndone 100%\r")
+    pane.prints(first)
     pane.rests(1.0)
-    pane.prints("\r\n")
+    pane.prints(then)
     pane.rests(1.0)
     pane.prints("ls\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
     pane.ends()
-    assert pane.said() == ["notice", "done 100%", "x"]
-    assert pane.said("typed") == ["true", "ls"]
-
-
-def test_a_job_erases_its_own_progress_below_a_prompt() -> None:
-    pane = at_prompt("me$ ")
-    pane.prints("notice one\r\nworking 50%\r\x1b[K")
-    pane.rests(1.0)
-    pane.prints("notice two\r\n")
-    pane.rests(1.0)
-    pane.prints("ls\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
-    pane.ends()
-    assert pane.said() == ["notice one", "notice two", "x"]
+    assert pane.said() == [*printed, "x"]
     assert pane.said("typed") == ["true", "ls"]
 
 
@@ -490,15 +481,6 @@ def test_what_is_listed_in_the_midst_of_a_line_is_no_output() -> None:
     pane.prints("\r\n\x1b[?2004l\rx\r\n\x1b[?2004hme$ ")
     pane.ends()
     assert pane.said() == ["x"]
-
-
-def test_a_blank_line_that_a_job_prints_below_its_own_is_its_own() -> None:
-    pane = at_prompt("me$ ")
-    pane.prints("first\r\n")
-    pane.rests(1.0)
-    pane.prints("\r\nsecond\r\n")
-    pane.rests(1.0)
-    assert pane.said() == ["first", "", "second"]
 
 
 def test_what_an_editor_lists_below_its_row_is_not_typed_and_the_row_no_output() -> None:

@@ -24,44 +24,22 @@ class Rounds:
             self.over.set()
         else:
             self.poller.note_reply()
-            self.poller.note_output("clock")
+            self.poller.poll("clock")
 
 
 async def test_a_pane_is_looked_at_in_the_first_round_and_the_third_after_it_printed() -> None:
     rounds = Rounds(end=6)
-    rounds.poller.note_output("clock")
-    rounds.poller.note_output("%1")
+    rounds.poller.poll("clock")
+    rounds.poller.poll("%1")
     await rounds.over.wait()
     assert [number for number, panes in enumerate(rounds.seen, 1) if "%1" in panes] == [1, 3]
 
 
 async def test_a_pane_that_prints_on_is_looked_at_in_every_round() -> None:
     rounds = Rounds(end=4)
-    rounds.poller.note_output("clock")
+    rounds.poller.poll("clock")
     await rounds.over.wait()
     assert rounds.seen == [{"clock"}] * 4
-
-
-async def test_a_pane_that_may_be_asking_is_looked_at_in_every_round() -> None:
-    rounds: list[Sequence[str]] = []
-    done = asyncio.Event()
-
-    def query(panes: Sequence[str]) -> None:
-        rounds.append(panes)
-        poller.note_reply()
-        poller.note_output("clock")
-        if len(rounds) == 4:
-            poller.stop()
-            done.set()
-        else:
-            poller.note_question("%1")
-
-    poller = ProcessPoller(query, interval=INTERVAL)
-    poller.note_output("clock")
-    poller.note_output("%1")
-    async with asyncio.timeout(10.0):
-        await done.wait()
-    assert [set(panes) for panes in rounds] == [{"clock", "%1"}] * 4
 
 
 async def test_the_rounds_go_on_where_none_has_to_be_looked_at() -> None:
@@ -75,7 +53,7 @@ async def test_the_rounds_go_on_where_none_has_to_be_looked_at() -> None:
             done.set()
 
     poller = ProcessPoller(query, interval=INTERVAL)
-    poller.note_output("%1")
+    poller.poll("%1")
     await done.wait()
     await asyncio.sleep(5 * INTERVAL)
     assert seen == [["%1"], ["%1"]]
@@ -84,9 +62,9 @@ async def test_the_rounds_go_on_where_none_has_to_be_looked_at() -> None:
 async def test_nothing_is_asked_while_an_answer_is_owed() -> None:
     seen: list[Sequence[str]] = []
     poller = ProcessPoller(seen.append, interval=INTERVAL)
-    poller.note_output("%1")
+    poller.poll("%1")
     await asyncio.sleep(5 * INTERVAL)
-    poller.note_output("%2")
+    poller.poll("%2")
     await asyncio.sleep(5 * INTERVAL)
     assert seen == [["%1"]]
     poller.note_reply()

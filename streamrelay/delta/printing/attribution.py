@@ -199,7 +199,7 @@ class Attribution:
         pieces = self.ledger.attribute(line, has_composer=has_composer, may_tear=may_tear)
         if self._awaited is not None:
             pieces = [self._behind(self._awaited, piece) for piece in pieces]
-            if not self._is_typed_above(self._awaited, line, pieces):
+            if not _is_typed_above(self._awaited, line, pieces):
                 self._awaited = None
         elif self._answered is not None and pieces == [Piece(line, "program")]:
             answer = self._answered.answer(line)
@@ -212,13 +212,6 @@ class Attribution:
                 self.prompts.learn(line[: line.index(piece.text)])
         self._follows_typed = bool(pieces) and pieces[-1].origin in {"typed", "injected"}
         return pieces
-
-    def _is_typed_above(self, awaited: Awaited, line: str, pieces: Sequence[Piece]) -> bool:
-        """Tell whether a line was typed behind another prompt than the awaited one.
-
-        irb 1.4 paints all rows of its input again at Enter, with other signs and indents in their prompts.
-        """
-        return not line.startswith(awaited.head.rstrip()) and any(piece.rule == "behind_prompt" for piece in pieces)
 
     def _behind(self, awaited: Awaited, piece: Piece) -> Piece:
         if piece.origin != "program":
@@ -237,3 +230,11 @@ class Attribution:
                     behind = piece.text.removeprefix(head).strip()
                 return piece if behind is None else Piece(behind, "typed", rule="behind_prompt")
         return piece
+
+
+def _is_typed_above(awaited: Awaited, line: str, pieces: Sequence[Piece]) -> bool:
+    """Tell whether a line was typed behind another prompt than the awaited one.
+
+    irb 1.4 paints all rows of its input again at Enter, with other signs and indents in their prompts.
+    """
+    return not line.startswith(awaited.head.rstrip()) and any(piece.rule == "behind_prompt" for piece in pieces)

@@ -11,8 +11,8 @@ paints its prompt again below (fish, and zsh when the job has ended):
     shown when it rested        sh                      the person goes on in the next row: `git push` was typed
 
 Text that a row has gained since the last rest was printed over it by another program, if the cursor then rests at the
-beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once). So
-was text below a row that stands as it did: `wall` begins with a line feed.
+beginning of an empty row and the editor has not withdrawn within `PATIENCE` (after an Enter it withdraws at once). The
+same holds for text below a row that has not changed, as `wall` prints it, which begins with a line feed.
 """
 
 from dataclasses import dataclass
@@ -177,13 +177,13 @@ class LineEditor:
         first, passed = self._looked, len(self.lines)
         if is_indented:
             self._printed, self.due = 0, None
-        if may_be_printed and self._printed == first < passed and self._is_another_programs(first):
+        if may_be_printed and self._printed == first < passed and self._has_other_output(first):
             self._printed = passed
             self.due = now + PATIENCE if self.due is None else self.due
         self._looked = passed
         self._rows[passed] = _EditedRow(open_head, beyond)
 
-    def _is_another_programs(self, first: int) -> bool:
+    def _has_other_output(self, first: int) -> bool:
         """Whether another program printed what passed since the last rest, over the row or below it.
 
         Output that begins with a line feed (`wall`) leaves the row as it is: then two lines pass or more.
@@ -202,7 +202,7 @@ class LineEditor:
     def take_printed(self) -> list[str]:
         """Return, and forget, what another program seems to have printed; the text in front of it stays typed.
 
-        A line feed with which it began only ends the row of the editor.
+        If the output began with a line feed, the empty line that this makes of the editor's row is left out.
         """
         printed, ends_row = [], bool(self._row(0).head.strip())
         for place, line in enumerate(self.lines[: self._printed]):

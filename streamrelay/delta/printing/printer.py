@@ -52,7 +52,7 @@ _RULES: Final[Mapping[Habit, Rule]] = MappingProxyType(
 """What makes a line final, by the habit of its program."""
 
 
-def _is_pasted(row: Row) -> bool:
+def _ends_in_reverse(row: Row) -> bool:
     """Whether a row ends in reverse."""
     return bool(row.runs) and row.runs[-1].is_reverse and row.runs[-1].stop >= cells_of(row.text.rstrip())
 
@@ -147,8 +147,8 @@ class Printing:
     def may_be_typing(self, frame: Frame) -> bool:
         """Tell whether the line at the prompt may still be typed, though a line feed has passed it.
 
-        node 20 paints a preview into the row below with every key, and goes up again. So a line below which something
-        stands passes at a rest, or with the next one.
+        node 20 paints a preview into the row below with every key, and goes up again. A line with something below it
+        therefore passes only at a rest, or with the next line.
         """
         is_typed = self.attribution.is_at_prompt and not (self.editor.is_open or self.attribution.ledger)
         return is_typed and frame.cursor.x > 0 and self._lines.rows_passed(frame) == 1
@@ -199,9 +199,9 @@ class Printing:
 
     @property
     def view(self) -> ComposerView:
-        """The open line, and the rows above it that hold the same paste; what it shows is a draft behind a prompt only.
+        """The open line, and the rows above it if they hold the same paste. Text behind an unknown prompt is no draft.
 
-        Other rows above may be a job's, or a list of what may be typed.
+        A background job may have printed other rows, or the editor may have listed what can be typed.
         """
         shown = [self._lines.open_text().rstrip()]
         if self.editor.is_open and (self.attribution.ledger or self.shows_paste):
@@ -590,7 +590,7 @@ class Printing:
         """Whether the rows above the cursor end in reverse, as editors show what was pasted."""
         rows = self._engine.rows(max(0, self.cursor.y - len(self.editor.lines)), self.cursor.y)
         written = [row for row in rows if row.text.strip()]
-        return bool(written) and all(map(_is_pasted, written))
+        return bool(written) and all(map(_ends_in_reverse, written))
 
     @property
     def is_pasted_into(self) -> bool:
