@@ -344,10 +344,10 @@ class Gap(Event, tag="gap"):
     dropped output), `tail` (the same, in the program's last moment), `respawned` (another program was started in the
     pane, over the screen of the previous one), `restarted` (the tmux server was restarted), `history` (more lines
     scrolled by at once than the screen's history holds), `divergence` (a self-check found that the screen differs from
-    tmux's, and continued with tmux's), `unpainted` (a screen vanished without having scrolled), `joined` (watching
-    began during an answer: its rest follows), `unreadable` (the answer cannot be told from other text on the screen,
-    because the program did not show the message, or no composer was found; the answer is not reported, and the message
-    is `unconfirmed`).
+    tmux's, and continued with tmux's), `forgotten` (the journal has deleted these events), `unpainted` (a screen
+    vanished without having scrolled), `joined` (watching began during an answer: its rest follows), `unreadable` (the
+    answer cannot be told from other text on the screen, because the program did not show the message, or no composer
+    was found; the answer is not reported, and the message is `unconfirmed`).
     """
     lost_bytes: int | None = None
     """Lost bytes of the program's output."""
@@ -391,11 +391,11 @@ class RelayWithheld(Event, tag="relay_withheld"):
     speaker: str
     """`Name (number)`."""
     reason: WithheldReason
-    """`muted`; `suspended` (a participant of a link is in a relay); `checkpoint` (it begins like the answer to a
-    checkpoint); `acknowledgement` or `repetition` (one turn too many in a row without new content); `hops` (one answer
-    too many in a chain of answers); `too_many_waiting` (more than a pause holds); `closed` (the conversation ended
-    while this waited); in a gathering `without_piece` (another participant holds it) and `too_much` (more than one
-    tenure holds).
+    """`muted`; `suspended` (a participant of a link is in a relay, gathering or council); `checkpoint` (it begins like
+    the answer to a checkpoint); `acknowledgement` or `repetition` (one turn too many in a row without new content);
+    `hops` (one answer too many in a chain of answers); `too_many_waiting` (more than a pause holds); `closed` (the
+    conversation ended while this waited); in a gathering `without_piece` (another participant holds it) and `too_much`
+    (more than one tenure holds).
     """
     why: str
     """An explanation with the figures of the rule, for people."""
@@ -446,8 +446,8 @@ class RelayClosed(Event, tag="relay_closed"):
     relay: str
     """The relay's id."""
     reason: str
-    """`budget_spent`, `stopped` (by a person), or the code of the error that ended it: `pane_gone`, `program_left`,
-    `target_not_reading`, `server_lost` ….
+    """`budget_spent`, `stopped` (by a person), `ended` (by `streamrelay end`), a reason of `pane_closed`, or the code
+    of the error that ended it: `program_left`, `target_not_reading`, `server_lost` ….
     """
     deliveries: int
     """How many messages it delivered."""
@@ -494,12 +494,14 @@ class LinkExtended(Event, tag="link_extended"):
 
 
 class LinkSuspended(Event, tag="link_suspended"):
-    """One of the two sessions joined a relay, and the link delivers nothing meanwhile; or it has left the relay."""
+    """One of the two sessions is in a relay, a gathering or a council's turn, and the link delivers nothing; or it
+    left.
+    """
 
     link: str
     """The link's id."""
     by: str
-    """The relay; empty when the link delivers again."""
+    """The relay, the gathering or the council's turn; empty when the link delivers again."""
 
 
 class LinkClosed(Event, tag="link_closed"):
@@ -508,8 +510,9 @@ class LinkClosed(Event, tag="link_closed"):
     link: str
     """The link's id."""
     reason: str
-    """`closed` (by one side), `stopped` (by a person), `spent` (with no user there to extend it), or the code of what
-    ended a session: `pane_gone`, `program_left` ….
+    """`closed` (by one side), `stopped` (by a person), `spent` (with no user there to extend it), `superseded`
+    (another machine made the same link at that moment), `ended` (by `streamrelay end`), a reason of `pane_closed`, or
+    the code of the error that ended a session: `program_left` ….
     """
     by: str
     """The session that closed it, or that ended; else empty."""

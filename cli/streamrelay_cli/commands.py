@@ -109,12 +109,16 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "remove-key": CommandEntry("peers:remove_key", "Delete a key of this node."),
         },
     ),
-    "pause": CommandEntry("daemon_commands:pause", "Pause links and relays, all or one, until `--resume`.", "Control"),
-    "mute": CommandEntry("daemon_commands:mute", "Keep a session out of links and relays, until `--off`.", "Control"),
+    "pause": CommandEntry(
+        "daemon_commands:pause", "Pause links, relays and gatherings, all or one, until `--resume`.", "Control"
+    ),
+    "mute": CommandEntry("daemon_commands:mute", "Deliver nothing that a session says, until `--off`.", "Control"),
     "extend": CommandEntry(
         "daemon_commands:extend", "Add deliveries to a link's budget; reopen a spent link.", "Control"
     ),
-    "stop": CommandEntry("daemon_commands:stop", "End links and relays, all or some.", "Control"),
+    "stop": CommandEntry(
+        "daemon_commands:stop", "End the links and relays that you name, or all of them and all gatherings.", "Control"
+    ),
     "daemon": CommandEntry(
         "daemon:daemon",
         "Run the service that holds sessions, messages, links and relays.",

@@ -17,7 +17,6 @@ from streamrelay.config.files import PROJECT_FILE, load, project_file, user_file
 from streamrelay.config.layers import Layer
 from streamrelay.config.resolution import Setting
 from streamrelay.config.settings import Key, Settings, all_keys, value_of
-from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import ConfigError, UsageError
 from streamrelay_cli.command_entry import SETUP, command, group
 from streamrelay_cli.files import write_private
@@ -57,11 +56,6 @@ def configure(context: typer.Context) -> None:
 def settings(context: typer.Context) -> Settings:
     """Return the configuration of the running command."""
     return context.obj if isinstance(context.obj, Settings) else Settings()
-
-
-def delivery_policy(settings: Settings) -> DeliveryPolicy:
-    """Return the policy for typing messages of a conversation."""
-    return DeliveryPolicy(needs_human=settings.delivery.needs_human, commands=settings.delivery.commands)
 
 
 def _defaults(command: Any, table: str, settings: Settings) -> dict[str, Any]:  # typer has no public name for commands

@@ -77,10 +77,10 @@ def status(options: ServerOptions, printing: PrintingOptions, as_json: AsJson = 
 def pause(
     options: ServerOptions,
     printing: PrintingOptions,
-    of: Annotated[str, typer.Argument(help="The id of a link or relay; all by default.")] = "",
+    of: Annotated[str, typer.Argument(help="The id of a link, relay or gathering; all by default.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Resume deliveries.")] = False,
 ) -> None:
-    """Pause links and relays, all or one, until `--resume`.
+    """Pause links, relays and gatherings, all or one, until `--resume`.
 
     Text that arrives meanwhile waits.
     """
@@ -102,7 +102,7 @@ def mute(
     session: Session,
     off: Annotated[bool, typer.Option("--off", help="Unmute the session.")] = False,
 ) -> None:
-    """Keep a session out of links and relays, until `--off`."""
+    """Deliver nothing that a session says, until `--off`."""
     output = printing.output()
 
     async def ask(service: Service) -> None:
@@ -142,7 +142,9 @@ def stop(
     printing: PrintingOptions,
     which: Annotated[list[str] | None, typer.Argument(help="Ids of links or relays; all by default.")] = None,
 ) -> None:
-    """End links and relays, all or some.
+    """End the links and relays that you name, or all of them and all gatherings.
+
+    Such a gathering has no harvest: `streamrelay gather close` ends one with its harvest.
 
     The daemon keeps running: `streamrelay daemon stop` ends it.
     """
@@ -150,7 +152,7 @@ def stop(
 
     async def ask(service: Service) -> None:
         if not which:
-            output.note(f"ended {counted(await service.stop_all(), 'link or relay', 'links and relays')}")
+            output.note(f"ended {counted(await service.stop_all(), 'conversation')}")
             return
         relays = {relay.relay for relay in await service.relays()}
         for one in which:

@@ -8,13 +8,13 @@ import typer
 
 from streamrelay.delivery.sending import open_outbox
 from streamrelay.errors import UsageError
-from streamrelay.links.configured import link_policy, link_texts
+from streamrelay.links.configured import delivery_policy, link_policy, link_texts
 from streamrelay.links.link import BUDGET, Link, LinkPolicy
 from streamrelay.links.session import LinkSession
 from streamrelay.relay.participants import TypingOptions
 from streamrelay.service.interface import Service
 from streamrelay_cli.command_entry import TALK, command
-from streamrelay_cli.config import delivery_policy, settings
+from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.daemon_commands import budget_left, link_shown
 from streamrelay_cli.exchange import Budget, Exchange
@@ -106,7 +106,7 @@ def link(
         ):
             first, second = [(title, await found(server, target)) for title, target in map(named, (a, b))]
             typing = TypingOptions(
-                allow_shell=allow_shell, policy=delivery_policy(configured), outbox=outbox, writer="link"
+                allow_shell=allow_shell, policy=delivery_policy(configured.delivery), outbox=outbox, writer="link"
             )
             session = LinkSession(
                 server, first, second, policy=policy, texts=texts, typing=typing, attended=has_terminal()

@@ -8,12 +8,12 @@ import typer
 from streamrelay.config.files import load
 from streamrelay.counts import deliveries
 from streamrelay.delivery.sending import open_outbox
-from streamrelay.links.configured import relay_rules
+from streamrelay.links.configured import delivery_policy, relay_rules
 from streamrelay.relay.session import RelaySession
 from streamrelay.service.api import CreateRelay, RelayParticipant
 from streamrelay.service.interface import Service
 from streamrelay_cli.command_entry import TALK, command
-from streamrelay_cli.config import delivery_policy, settings
+from streamrelay_cli.config import settings
 from streamrelay_cli.daemon_client import service_if_any
 from streamrelay_cli.exchange import Budget, Exchange
 from streamrelay_cli.live_view import LiveView, named, told_in_tmux
@@ -100,7 +100,7 @@ def relay(
                 allow_shell=allow_shell,
                 rules=rules,
                 read_timeout=read_timeout,
-                policy=delivery_policy(configured),
+                policy=delivery_policy(configured.delivery),
                 outbox=outbox,
             )
             labels = {participant.pane: participant.label for participant in session.participants}

@@ -148,7 +148,7 @@ class WebTable(Table, frozen=True, kw_only=True):
     names: Annotated[
         tuple[str, ...], _about("Further names (`NAME` or `NAME:PORT`) by which browsers reach the page.")
     ] = ()
-    send: Annotated[bool, _about("Whether the page may send messages to sessions, and cancel them.")] = True
+    send: Annotated[bool, _about("Whether the page may send and cancel messages, and take part in councils.")] = True
 
 
 class HistoryTable(Table, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from streamrelay.daemon.process import Running
 from streamrelay.daemon.tools import serving_tools
 from streamrelay.delivery.state import state_folder
 from streamrelay.errors import NoServer, ServerLost
-from streamrelay.links.configured import link_policy, link_texts, relay_rules
+from streamrelay.links.configured import delivery_policy, link_policy, link_texts, relay_rules
 from streamrelay.mcp.tokens import VARIABLE as TOKEN_VARIABLE
 from streamrelay.mcp.tokens import Tokens
 from streamrelay.panes.server import Server
@@ -113,6 +113,7 @@ def _configure(service: LocalService, settings: Settings) -> None:
         policy=link_policy(settings.link),
         rules=relay_rules(settings.relay),
         retention=settings.history,
+        typing=delivery_policy(settings.delivery),
         starting=settings.sessions,
         gathering=settings.gathering,
         pulse=settings.pulse,

@@ -79,7 +79,7 @@ def forwarding(log: structlog.typing.FilteringBoundLogger) -> Iterator[None]:
         logging.getLogger().removeHandler(handler)
 
 
-FIELDS = ("node", "peer", "problem", "refused", "count")
+FIELDS = ("node", "peer", "problem", "refused", "count", "lost")
 """What records of streamrelay's own loggers may add (`extra`): names of nodes and reasons, never what anybody said."""
 
 

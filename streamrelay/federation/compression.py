@@ -17,7 +17,7 @@ writes a part of each, would learn from them what else they hold.
 MAX_SIZE = 8 << 20
 """Bytes of a body that is decompressed, at most."""
 LEVEL = 1
-"""The fastest that looks for more than the cheapest repetitions (docs/decisions/0050)."""
+"""The fastest that looks for more than the cheapest repetitions (docs/decisions/0055)."""
 MAX_WINDOW_LOG = 23
 """Log2 of the bytes that may be held for decompressing: those of the longest body."""
 

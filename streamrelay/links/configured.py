@@ -1,10 +1,11 @@
-"""Converts the configuration of links and relays into their own types."""
+"""Converts the configuration of links, relays and deliveries into their own types."""
 
 from typing import TypeVar
 
 import msgspec
 
-from streamrelay.config.settings import LinkTable, RelayTable, Table
+from streamrelay.config.settings import DeliveryTable, LinkTable, RelayTable, Table
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.relay.rules import Rules
 
@@ -24,6 +25,11 @@ def link_texts(table: LinkTable) -> NoticeTexts:
 def relay_rules(table: RelayTable) -> Rules:
     """Return the default rules of a relay."""
     return _taken(Rules, table)
+
+
+def delivery_policy(table: DeliveryTable) -> DeliveryPolicy:
+    """Return how messages are typed whose sender does not say it."""
+    return DeliveryPolicy(needs_human=table.needs_human, commands=table.commands)
 
 
 def _taken(kind: type[Kind], table: Table) -> Kind:

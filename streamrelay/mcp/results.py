@@ -187,17 +187,17 @@ class FoundUtterance(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     title: str = ""
     agent: str = ""
     to_agent: bool = False
-    """Whether it was said to the agent, not by it."""
+    """Whether a person or a message said it to the session."""
     text: str
     file: str = ""
     """The agent's own transcript that it is from."""
 
     def as_text(self) -> str:
         """Return who said it, with the quotation under it."""
+        verb = "was told" if self.to_agent else "said"
         if not self.file:
-            return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} said\n{quoted(self.text)}"
-        who = f"{self.agent} in its conversation {self.session}"
-        return f"{self.at} {who} {'was told' if self.to_agent else 'said'} ({self.file})\n{quoted(self.text)}"
+            return f"[{self.seq}] {self.at} {who_is(self.session, self.title)} {verb}\n{quoted(self.text)}"
+        return f"{self.at} {self.agent} in its conversation {self.session} {verb} ({self.file})\n{quoted(self.text)}"
 
 
 class FoundWords(Result, frozen=True, kw_only=True):

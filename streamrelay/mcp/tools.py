@@ -196,7 +196,7 @@ async def search_history(service: Service, _caller: str, asked: arguments.Search
                 session=there[one.pane].session if one.pane in there else one.pane or label(one.session),
                 title=label(there[one.pane].title) if one.pane in there else "",
                 agent=label(one.agent),
-                to_agent=one.origin == "typed" and bool(one.file),
+                to_agent=one.origin in {"typed", "injected"},
                 text=one.snippet,
                 file=label(one.file, MAX_PATH_LENGTH),
             )

@@ -90,8 +90,10 @@ class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether to close the link with the target after this message."""
     message_id: str = ""
     """The message's id; a message sent twice under one id is delivered once, and the id is refused for another text."""
-    needs_human: Literal["hold", "fail"] = "hold"
-    commands: Literal["send", "refuse"] = "send"
+    needs_human: Literal["hold", "fail"] | None = None
+    """Whether the message waits or fails while the program waits for a person; None for the configured default."""
+    commands: Literal["send", "refuse"] | None = None
+    """Whether to send or refuse a text that starts with `/ ! # @`; None for the configured default."""
     allow_shell: bool = False
     patience: float | None = None
     """Seconds until the message must be typed; None for no limit."""

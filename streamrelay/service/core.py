@@ -20,6 +20,7 @@ import msgspec
 
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.delivery.lock import WriterKind
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.outbox import KEPT, Outbox, server_key
 from streamrelay.delivery.spool import forget_old
 from streamrelay.delivery.state import state_folder
@@ -41,6 +42,7 @@ from streamrelay.relay.participants import TypingOptions
 from streamrelay.relay.rules import Rules
 from streamrelay.relay.runner import RelayRunner
 from streamrelay.relay.steps import Decision
+from streamrelay.service.api import SendMessage
 from streamrelay.service.board import ServiceBoard
 from streamrelay.service.federation import Federation
 from streamrelay.service.feed import Feed
@@ -82,6 +84,8 @@ class Core:
         self.writer: WriterKind = writer
         self.policy = LinkPolicy()
         self.rules = Rules()
+        self.typing = DeliveryPolicy()
+        """How messages are typed whose sender does not say it."""
         self.retention = HistoryTable(keep_days=0, most_megabytes=0)
         self.starting = SessionsTable()
         self.gathering = GatheringTable()
@@ -156,7 +160,7 @@ class Core:
         self.runner = RelayRunner(
             self.server,
             self.machine,
-            typing=TypingOptions(outbox=self.outbox, writer=self.writer),
+            typing=self.typing_options(),
             keeper=keeper,
             stays=self._stays,
             shows=self.provisional.is_viewed,
@@ -186,7 +190,9 @@ class Core:
             await self.runner.work(self._note)
 
     async def _restore(self, before: Mapping[str, bytes]) -> None:
-        restorer = Restorer(self.server, self.machine, self.runner, self._kept, self.outbox, self.writer, self.progress)
+        restorer = Restorer(
+            self.server, self.machine, self.runner, self._kept, self.outbox, self.typing_options, self.progress
+        )
         self.problems += await restorer.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
@@ -267,12 +273,24 @@ class Core:
         session = await self.find(name)
         return await self.journal.find_session(session.session) or Place(session.pane)
 
+    def typing_options(self, *, allow_shell: bool = False) -> TypingOptions:
+        """Return the options for typing into a session that is observed from now on."""
+        return TypingOptions(allow_shell, policy=self.typing, outbox=self.outbox, writer=self.writer)
+
+    def typing_of(self, request: SendMessage) -> DeliveryPolicy:
+        """Return how a message is typed: as its sender says, else as configured."""
+        return DeliveryPolicy(
+            needs_human=request.needs_human or self.typing.needs_human,
+            commands=request.commands or self.typing.commands,
+            patience=request.patience,
+        )
+
     async def admit(self, session: Session, *, allow_shell: bool = False) -> None:
         """Observe a session and type its queued messages; raises PaneTaken, PaneGone and ShellRefused."""
         pane = session.pane
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             self._last_receipts[pane] = asyncio.get_running_loop().time()
-            typing = TypingOptions(allow_shell=allow_shell, outbox=self.outbox, writer=self.writer)
+            typing = self.typing_options(allow_shell=allow_shell)
             if (participant := self.runner.participant(pane)) is not None:
                 typing.check([participant.info])
                 return

@@ -60,15 +60,15 @@ class Service(Protocol):
         ...
 
     async def pause(self, paused: bool = True, of: str = "") -> None:
-        """Pause or resume the deliveries of one link or relay (`of`), or of all."""
+        """Pause or resume one link, relay or gathering (`of`), or all."""
         await self.call("pause", paused, of)
 
     async def mute(self, session: str, muted: bool = True) -> None:
-        """Mute a session, so that no link or relay delivers its output, or unmute it."""
+        """Mute a session, so that no link, relay or gathering delivers its output, or unmute it."""
         await self.call("mute", session, muted)
 
     async def stop_all(self) -> int:
-        """End all links and relays; return how many there were."""
+        """End all links and relays, and all gatherings without their harvest; return how many there were."""
         answer: int = await self.call("stop_all")
         return answer
 

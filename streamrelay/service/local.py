@@ -17,6 +17,7 @@ from typing import Any, NoReturn, Self
 from streamrelay.config.settings import FederationTable, GatheringTable, HistoryTable, PulseTable, SessionsTable
 from streamrelay.council.events import CouncilEvent
 from streamrelay.delivery.lock import WriterKind
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.events import AnyEvent
 from streamrelay.links.link import LinkPolicy, NoticeTexts
 from streamrelay.panes.server import Server
@@ -86,17 +87,19 @@ class LocalService(Service):
         policy: LinkPolicy,
         rules: Rules,
         retention: HistoryTable,
+        typing: DeliveryPolicy | None = None,
         starting: SessionsTable | None = None,
         gathering: GatheringTable | None = None,
         pulse: PulseTable | None = None,
     ) -> None:
         """Set the values that apply from now on.
 
-        These are the defaults for links, relays and gatherings, the limits of the journal, who may start sessions, and
-        the settings of a pulse.
+        These are the defaults for links, relays, messages and gatherings, the limits of the journal, who may start
+        sessions, and the settings of a pulse.
         """
         core = self._core
         core.policy, core.rules, core.retention = policy, rules, retention
+        core.typing = typing or DeliveryPolicy()
         core.starting, core.gathering = starting or SessionsTable(), gathering or GatheringTable()
         core.pulse = pulse or PulseTable()
         core.journal.check_due.set()

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import structs
 
 from streamrelay.counts import counted
-from streamrelay.delivery.message import DeliveryPolicy, check_message_id
+from streamrelay.delivery.message import check_message_id
 from streamrelay.errors import NotAllowed, PeerAway, RedisLost, TargetNotFound, UsageError
 from streamrelay.events import Receipt
 from streamrelay.federation.compression import kind_of
@@ -256,7 +256,7 @@ async def send(core: Core, request: SendMessage, there: RemoteName) -> SendResul
         caller=None if caller is None else node.party(caller),
         then="close" if request.close_link else connects if who.is_heard else "nothing",
         policy=request.policy or core.policy,
-        typing=DeliveryPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+        typing=core.typing_of(request),
         again=again,
     )
     closed = listening = False

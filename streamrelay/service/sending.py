@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Literal
 
-from streamrelay.delivery.message import DeliveryPolicy, check_message_id
+from streamrelay.delivery.message import check_message_id
 from streamrelay.delivery.outbox import OutboxEntry
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
@@ -51,7 +51,7 @@ async def send(core: Core, request: SendMessage) -> SendResult:
         caller=None if caller.session is None else party(caller.session),
         then="close" if request.close_link else connects if caller.is_heard else "nothing",
         policy=request.policy or core.policy,
-        typing=DeliveryPolicy(needs_human=request.needs_human, commands=request.commands, patience=request.patience),
+        typing=core.typing_of(request),
         again=any(each.pane == target.pane for each in known),
     )
     sent, warning = MessageOutcome(), caller.warning

@@ -280,6 +280,16 @@ async def test_no_line_of_a_peer_passes_for_ours(client, service):
     assert not any(character in listed + read + found for character in "\x1b\r\u202e")
 
 
+async def test_what_was_typed_to_a_session_is_not_told_as_its_words(client, service):
+    for origin in ("program", "typed", "injected"):
+        service.found.append(FoundText(7, 7, 0.0, "h", "%2", "%2", 1, "", origin, None, "text", "words", ()))
+    async with client:
+        result = await client.call_tool("search_history", {"words": "words"})
+    verbs = [line.rpartition(" ")[2] for line in text_of(result).splitlines() if line.startswith("[7]")]
+    assert verbs == ["said", "told", "told"]
+    assert [one.get("to_agent", False) for one in result.structured_content["found"]] == [False, True, True]
+
+
 async def test_what_agents_wrote_down_is_told_with_its_file_and_what_was_not_read(client, service):
     path = "/home/ann/.codex/x\n> y.jsonl"
     for origin in ("program", "typed"):

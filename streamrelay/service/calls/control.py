@@ -8,7 +8,7 @@ from streamrelay.service.parts import ServiceParts
 
 @call("POST", "/pause")
 async def pause(parts: ServiceParts, paused: bool = True, of: str = "") -> None:
-    """Pause or resume the deliveries of one link or relay (`of`), or of all."""
+    """Pause or resume one link, relay or gathering (`of`), or all."""
     if await remote_sessions.pause(parts.core, of, paused=paused):
         return
     await parts.core.do(lambda now: parts.core.machine.pause(of, now, paused=paused))
@@ -16,14 +16,14 @@ async def pause(parts: ServiceParts, paused: bool = True, of: str = "") -> None:
 
 @call("POST", "/mute")
 async def mute(parts: ServiceParts, session: str, muted: bool = True) -> None:
-    """Mute a session, so that no link or relay delivers its output, or unmute it."""
+    """Mute a session, so that no link, relay or gathering delivers its output, or unmute it."""
     found = await parts.core.find(session)
     await parts.core.do(lambda _: parts.core.machine.mute(found.session, muted=muted))
 
 
 @call("POST", "/stop")
 async def stop_all(parts: ServiceParts) -> int:
-    """End all links and relays; return how many there were."""
+    """End all links and relays, and all gatherings without their harvest; return how many there were."""
     count = 0
 
     def decide(now: float) -> list[Effect]:
