@@ -10,6 +10,7 @@ import typer
 
 from streamrelay import Server
 from streamrelay.daemon.address import tmux_socket
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.delivery.sending import open_outbox, send
 from streamrelay.errors import UsageError
 from streamrelay.mcp.callers import own_pane
@@ -61,7 +62,7 @@ def start(
     such as whether it may trust a folder: the question is shown, and never answered.
     """
     output = printing.output(as_json=as_json)
-    allowed = settings(context).sessions
+    allowed, commands = settings(context).sessions, settings(context).delivery.commands
     # The path as the user sees it, with symbolic links.
     folder = str((cwd or Path()).absolute())
 
@@ -78,7 +79,17 @@ def start(
         notes = DeliveryNotes(output, prompt_id, sessions=Sessions(server).all, queues=False, name="prompt")
         async with open_outbox() as outbox:
             try:
-                await notes.beside(send(server, info, prompt, publish=notes.take, message_id=prompt_id, outbox=outbox))
+                await notes.beside(
+                    send(
+                        server,
+                        info,
+                        prompt,
+                        publish=notes.take,
+                        message_id=prompt_id,
+                        outbox=outbox,
+                        policy=DeliveryPolicy(commands=commands),
+                    )
+                )
             except asyncio.CancelledError:
                 notes.say_what_became_of_it()
                 raise

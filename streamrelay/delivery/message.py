@@ -1,8 +1,8 @@
 """Values of a delivery: a message, its policy and its progress."""
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 from streamrelay.errors import UsageError
 from streamrelay.events import DeliveryState, Receipt
@@ -45,6 +45,14 @@ class DeliveryPolicy:
     """What to do with a text that agents read as a command (it starts with `/`, `!`, `#` or `@`)."""
     patience: float | None = None
     """Seconds that a message may wait before it is typed; None for no limit."""
+
+    def kept_to(self, own: "DeliveryPolicy") -> "DeliveryPolicy":
+        """Return this policy of another machine's sender, who lifts no protection of our `own`."""
+        return replace(self, commands="refuse") if own.commands == "refuse" else self
+
+
+OWN_TEXT: Final = DeliveryPolicy()
+"""How streamrelay's own notices and prompts are typed, whatever is configured: each is sent once, and must arrive."""
 
 
 @dataclass(frozen=True, slots=True)

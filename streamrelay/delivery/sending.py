@@ -51,7 +51,7 @@ _REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "empty": ("no text is left without its control characters", "send a text with letters that can be typed"),
         "command": (
             "the program could take the text for a command",
-            "begin the text with another character than / ! # @, or pass --commands send",
+            "begin the text with another character than / ! # @, or pass --commands send (delivery.commands)",
         ),
     }
 )

@@ -18,6 +18,7 @@ from typing import Self
 
 import msgspec
 
+from streamrelay.delivery.message import OWN_TEXT
 from streamrelay.errors import PieceNotHeld, UsageError
 from streamrelay.events import Event, Injected, PaneClosed, Receipt, Text, TurnEnded, TurnStarted
 from streamrelay.gathering import steps
@@ -396,4 +397,4 @@ class Circle:
 
     def _notice(self, message_id: str, to: Iterable[int], text: str, head: str = "") -> list[Effect]:
         listeners = tuple(self.seats[number].participant for number in to if self.seats[number].pane)
-        return [Notice(message_id, listeners, text, head)] if listeners else []
+        return [Notice(message_id, listeners, text, head, OWN_TEXT)] if listeners else []

@@ -13,7 +13,7 @@
 from collections.abc import Iterable
 from typing import Self
 
-from streamrelay.delivery.message import DeliveryPolicy
+from streamrelay.delivery.message import OWN_TEXT, DeliveryPolicy
 from streamrelay.errors import UsageError
 from streamrelay.events import (
     Event,
@@ -346,7 +346,7 @@ class LinkRegistry:
             peer = next(p for p in machine.participants if p is not listener)
             message_id = machine.message_id(f"{kind}-{machine.state.budget}-{listener.number}")
             text = notice_text(template, title=peer.name, deliveries=machine.deliveries)
-            effects.append(Notice(message_id, (listener,), text))
+            effects.append(Notice(message_id, (listener,), text, policy=OWN_TEXT))
         return effects
 
     def _notify_callers(self, target: str, reason: str, template: str, *, caller: str = "") -> list[Effect]:
@@ -360,7 +360,7 @@ class LinkRegistry:
             effects.append(PublishEvent(StopNotified(caller=participant.session, target=target, reason=reason)))
             if template:
                 text = notice_text(template, title=listener.target.title, deliveries=0)
-                effects.append(Notice(listener.listener_id, (participant,), text))
+                effects.append(Notice(listener.listener_id, (participant,), text, policy=OWN_TEXT))
         return effects
 
 

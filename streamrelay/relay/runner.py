@@ -9,10 +9,10 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from streamrelay.delivery.message import Message, Progress
+from streamrelay.delivery.message import DeliveryPolicy, Message, Progress
 from streamrelay.errors import PaneGone, ProgramLeft, StorageError, StreamrelayError, UsageError
 from streamrelay.events import Event, Gap, PaneClosed, PaneOpened, ProgramChanged, Receipt, Text, TurnStarted
 from streamrelay.panes.inventory import PaneInfo
@@ -73,11 +73,13 @@ class RelayRunner:
         typing: TypingOptions,
         labels: Mapping[str, str] | None = None,
         keeper: StepStore | None = None,
+        policy: Callable[[], DeliveryPolicy | None] = lambda: None,
         stays: Callable[[str], bool] = lambda _: False,
         shows: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Take an engine and its panes' labels.
 
+        `policy` returns how a message is typed that does not say it; None for the policy of `typing`.
         `stays(pane)` tells whether a pane outlives a change of program, `shows(pane)` whether live text of it is shown
         to people now.
         """
@@ -91,6 +93,7 @@ class RelayRunner:
         self._labels = labels or {}
         self._typing = typing
         self._keeper = keeper
+        self._policy = policy
         self._stays = stays
         self._shows = shows
         self._participants: dict[str, ParticipantPane] = {}
@@ -364,7 +367,7 @@ class RelayRunner:
         reason = PaneGone.code
         if participant is not None:
             try:
-                return await participant.writer.put(message)
+                return await participant.writer.put(replace(message, policy=message.policy or self._policy()))
             except UsageError as error:
                 # An id that a delivery cannot have: what follows of one message ends nothing for the others.
                 reason = error.code

@@ -74,7 +74,7 @@ __all__ = [
 ]
 
 
-class SendMessage(msgspec.Struct, frozen=True, kw_only=True):
+class SendMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message to a session."""
 
     to: str

@@ -160,7 +160,8 @@ class Core:
         self.runner = RelayRunner(
             self.server,
             self.machine,
-            typing=self.typing_options(),
+            typing=TypingOptions(outbox=self.outbox, writer=self.writer),
+            policy=lambda: self.typing,
             keeper=keeper,
             stays=self._stays,
             shows=self.provisional.is_viewed,
@@ -190,9 +191,7 @@ class Core:
             await self.runner.work(self._note)
 
     async def _restore(self, before: Mapping[str, bytes]) -> None:
-        restorer = Restorer(
-            self.server, self.machine, self.runner, self._kept, self.outbox, self.typing_options, self.progress
-        )
+        restorer = Restorer(self.server, self.machine, self.runner, self._kept, self.outbox, self.writer, self.progress)
         self.problems += await restorer.restore(before, self._is_ours)
         if self.federation is not None:
             self.federation.come_back()
@@ -273,10 +272,6 @@ class Core:
         session = await self.find(name)
         return await self.journal.find_session(session.session) or Place(session.pane)
 
-    def typing_options(self, *, allow_shell: bool = False) -> TypingOptions:
-        """Return the options for typing into a session that is observed from now on."""
-        return TypingOptions(allow_shell, policy=self.typing, outbox=self.outbox, writer=self.writer)
-
     def typing_of(self, request: SendMessage) -> DeliveryPolicy:
         """Return how a message is typed: as its sender says, else as configured."""
         return DeliveryPolicy(
@@ -290,7 +285,7 @@ class Core:
         pane = session.pane
         async with self._admitting.setdefault(pane, asyncio.Lock()):
             self._last_receipts[pane] = asyncio.get_running_loop().time()
-            typing = self.typing_options(allow_shell=allow_shell)
+            typing = TypingOptions(allow_shell=allow_shell, outbox=self.outbox, writer=self.writer)
             if (participant := self.runner.participant(pane)) is not None:
                 typing.check([participant.info])
                 return

@@ -29,6 +29,7 @@ from streamrelay.council.members import Member
 from streamrelay.council.rounds import read_dissent
 from streamrelay.council.session import CouncilSession
 from streamrelay.council.store import CouncilStore, SessionInfo
+from streamrelay.delivery.message import OWN_TEXT
 from streamrelay.errors import (
     DeliveryTimeout,
     NestedGathering,
@@ -104,7 +105,13 @@ class ServiceAgentClient(AgentClient):
             if not isinstance(event, Injected) or event.message_id == message_id:
                 publish(event)
 
-        request = SendMessage(to=session, text=text, message_id=message_id)
+        request = SendMessage(
+            to=session,
+            text=text,
+            message_id=message_id,
+            needs_human=OWN_TEXT.needs_human,
+            commands=OWN_TEXT.commands,
+        )
         try:
             await send_through(
                 self._service, request, publish=of_this_message, wait=True, timeout=ANSWER_TIMEOUT, from_start=True

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple, NoReturn, Protocol
 import msgspec
 
 from streamrelay.config.settings import FederationTable
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import (
     NotAllowed,
     PeerAway,
@@ -106,6 +107,7 @@ class FederatedService(Protocol):
 
     machine: ServiceMachine
     runner: RelayRunner
+    typing: DeliveryPolicy
 
     async def do(self, decision: Decision) -> None:
         """Carry a decision out: commit it with its effects."""
@@ -585,6 +587,8 @@ class Federation:
     def _handled(
         self, peer: str, body: AnyBody, prepared: Session | StreamrelayError | None, now: float
     ) -> Iterable[Effect]:
+        if isinstance(body, Message | Deliver) and body.typing is not None:
+            body = msgspec.structs.replace(body, typing=body.typing.kept_to(self._core.typing))
         match body:
             case Message():
                 return self._delivered(peer, body, prepared, now)

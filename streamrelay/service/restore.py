@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from streamrelay.delivery.lock import WriterKind
 from streamrelay.delivery.outbox import Outbox, server_key
 from streamrelay.errors import (
     CommandFailed,
@@ -68,7 +69,7 @@ class Restorer:
     runner: RelayRunner
     kept: ServiceStore
     outbox: Outbox
-    typing_options: Callable[..., TypingOptions]
+    writer: WriterKind
     progress: RestoreProgress
 
     async def restore(self, before: Mapping[str, bytes], is_ours: Callable[[str], bool]) -> list[str]:
@@ -109,7 +110,7 @@ class Restorer:
         if not memory.log.size:
             gap = Gap(reason="detached", session=info.session_name, pane=info.pane)
             self.runner.decide(lambda _: [PublishEvent(gap)])
-        typing = self.typing_options(allow_shell=remembered_pane.allow_shell)
+        typing = TypingOptions(allow_shell=remembered_pane.allow_shell, outbox=self.outbox, writer=self.writer)
         try:
             await self._admit(info, typing, memory)
         except _NOT_OF_THE_PANE:

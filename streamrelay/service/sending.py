@@ -9,7 +9,7 @@ from typing import Literal
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.delivery.outbox import OutboxEntry
-from streamrelay.errors import StreamrelayError
+from streamrelay.errors import DeliveryFailed, StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import Delivery, SendMessage, SendResult
@@ -136,7 +136,7 @@ async def start(core: Core, request: StartSession) -> Session:
         patience = PROMPT_PATIENCE if request.prompt else PATIENCE
         session = await until_heard(core, session, patience if request.patience is None else request.patience)
         if request.prompt:
-            await send(
+            sent = await send(
                 core,
                 SendMessage(
                     to=session.session,
@@ -145,8 +145,13 @@ async def start(core: Core, request: StartSession) -> Session:
                     unknown_agent=request.unknown_agent,
                     direct=request.direct,
                     allow_shell=True,
+                    needs_human="hold",
                 ),
             )
+            if sent.delivery.state == "failed":
+                raise DeliveryFailed(
+                    f"the prompt was not typed: {sent.delivery.reason}", data={"reason": sent.delivery.reason}
+                )
         elif request.caller:
             await _connect(core, request, session)
     except StreamrelayError:

@@ -295,6 +295,21 @@ def test_no_content_is_logged_whatever_happens(daemon: Daemon) -> None:
     assert '"ann"' not in daemon.log, "a name may tell what is worked on"
 
 
+@pytest.mark.requirement("DLV-05c")
+def test_a_daemon_refuses_commands_as_configured_for_clients_that_do_not_say(
+    daemon: Daemon, daemon_folders: Path
+) -> None:
+    (daemon_folders / "config" / "streamrelay" / "config.toml").write_text('delivery.commands = "refuse"')
+    daemon.start()
+    with httpx.Client(transport=httpx.HTTPTransport(uds=str(daemon.address.socket)), base_url="http://x") as client:
+        client.post("/v1/messages", json={"to": "ann", "text": "/clear", "message_id": "one"}).raise_for_status()
+        client.post("/v1/messages", json={"to": "ann", "text": "/wanted", "commands": "send"}).raise_for_status()
+        daemon.until_got("ann", "/wanted")
+        [delivery] = client.get("/v1/messages/one").raise_for_status().json()
+    assert (delivery["state"], delivery["reason"]) == ("failed", "command")
+    assert daemon.got("ann") == ["/wanted"]
+
+
 @pytest.mark.requirement("OPS-07")
 def test_a_reload_returns_when_the_new_configuration_is_used_or_with_its_error(
     daemon: Daemon, daemon_folders: Path
