@@ -43,7 +43,7 @@ def test_the_document_has_every_part_of_the_protocol_and_the_figures_of_the_code
         assert re.search(rf"^## .*{part}", DOCUMENT, flags=re.MULTILINE)
     for figure in (
         f"The default is {BUDGET}", f"first {CHECKPOINT_CHARACTERS} characters", f"`{CHECKPOINTS[0]}`",
-        f"(`--acknowledgements`, {ACKNOWLEDGEMENTS})", f"(`relay --hops`, {HOPS})",
+        f"(`--acknowledgements`, {ACKNOWLEDGEMENTS})", f"(`--hops`, {HOPS})",
     ):  # fmt: skip
         assert figure in DOCUMENT
     for field in (*LinkPolicy.__struct_fields__, *NoticeTexts.__struct_fields__):
