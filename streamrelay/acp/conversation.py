@@ -168,7 +168,14 @@ class PaneConversation:
         self.messages.add(message_id)
         self._prompts[message_id] = prompt
         watching = self._begin(self._look_for_dialogs())
-        request = SendMessage(to=self.session_id, text=text, message_id=message_id, allow_shell=self._allow_shell)
+        # The client can answer a dialog only while its prompt is open.
+        request = SendMessage(
+            to=self.session_id,
+            text=text,
+            message_id=message_id,
+            needs_human="hold",
+            allow_shell=self._allow_shell,
+        )
         try:
             await self._ask(lambda service: service.send_message(request))
             reason = await prompt.outcome

@@ -47,12 +47,15 @@ class DeliveryPolicy:
     """Seconds that a message may wait before it is typed; None for no limit."""
 
     def kept_to(self, own: "DeliveryPolicy") -> "DeliveryPolicy":
-        """Return this policy of another machine's sender, who lifts no protection of our `own`."""
+        """Return the policy for a peer's message: it refuses commands if `own` refuses them."""
         return replace(self, commands="refuse") if own.commands == "refuse" else self
 
 
+COMMAND_SIGNS: Final = ("/", "!", "#", "@")
+"""What a text begins with that agents take for a command."""
+
 OWN_TEXT: Final = DeliveryPolicy()
-"""How streamrelay's own notices and prompts are typed, whatever is configured: each is sent once, and must arrive."""
+"""The policy of streamrelay's own notices, and of the texts of gatherings and councils: each is sent once."""
 
 
 @dataclass(frozen=True, slots=True)

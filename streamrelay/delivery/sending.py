@@ -51,7 +51,7 @@ _REASONS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "empty": ("no text is left without its control characters", "send a text with letters that can be typed"),
         "command": (
             "the program could take the text for a command",
-            "begin the text with another character than / ! # @, or pass --commands send (delivery.commands)",
+            "begin the text with another character than / ! # @, or allow it: --commands send, or delivery.commands",
         ),
     }
 )
@@ -264,6 +264,13 @@ async def _listen(server: Server, stream: Subscription, sent: SentMessage, publi
         if isinstance(event, PaneClosed):
             raise server.closing_error(event)
         sent.hear(event)
+
+
+def check_accepted(reason: str, what: str) -> None:
+    """Raise DeliveryFailed if a message failed with a reason for which such a text is never typed."""
+    if reason in _REASONS:
+        words, hint = _REASONS[reason]
+        raise DeliveryFailed(f"{what} is not typed: {words} ({reason})", hint=hint, data={"reason": reason})
 
 
 def judge(sent: SentMessage) -> None:

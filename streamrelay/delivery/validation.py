@@ -1,10 +1,8 @@
 """Validates messages: some texts are never delivered, whatever the program's state."""
 
-from streamrelay.delivery.message import DeliveryPolicy, Message
+from streamrelay.delivery.message import COMMAND_SIGNS, DeliveryPolicy, Message
 from streamrelay.delivery.terminal import TerminalDevice
 from streamrelay.delivery.tty_input import MAX_LINE_BYTES
-
-_COMMAND_SIGNS = ("/", "!", "#", "@")
 
 
 def rejection_reason(message: Message, policy: DeliveryPolicy, terminal: TerminalDevice, *, limit: int | None) -> str:
@@ -14,7 +12,7 @@ def rejection_reason(message: Message, policy: DeliveryPolicy, terminal: Termina
     """
     if not message.text:
         return "empty"
-    if policy.commands == "refuse" and message.text.lstrip().startswith(_COMMAND_SIGNS):
+    if policy.commands == "refuse" and message.text.lstrip().startswith(COMMAND_SIGNS):
         return "command"
     longest = max(len(line.encode()) for line in message.text.split("\n"))
     if longest > MAX_LINE_BYTES and terminal.reads_lines:

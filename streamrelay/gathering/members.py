@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from streamrelay.delivery.message import COMMAND_SIGNS
 from streamrelay.errors import InvalidGathering, NestedGathering
 
 Role = Literal["speaker", "harvester"]
@@ -97,6 +98,13 @@ def _check_name(name: str) -> None:
         raise InvalidGathering(
             f"invalid name: {name!r}",
             hint=f"use 1 to {MAX_NAME_LENGTH} characters, without blanks at either end",
+            data={"fault": "name", "name": name},
+        )
+    if name.startswith(COMMAND_SIGNS):
+        # A contribution begins with its speaker's name, and is typed whatever is configured for commands.
+        raise InvalidGathering(
+            f"the name {name!r} begins like a command to an agent",
+            hint=f"begin it with another character than {' '.join(COMMAND_SIGNS)}",
             data={"fault": "name", "name": name},
         )
 

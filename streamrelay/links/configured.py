@@ -28,7 +28,7 @@ def relay_rules(table: RelayTable) -> Rules:
 
 
 def delivery_policy(table: DeliveryTable) -> DeliveryPolicy:
-    """Return how messages are typed whose sender does not say it."""
+    """Return the policy of messages whose sender gives none."""
     return DeliveryPolicy(needs_human=table.needs_human, commands=table.commands)
 
 

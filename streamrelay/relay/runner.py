@@ -79,7 +79,7 @@ class RelayRunner:
     ) -> None:
         """Take an engine and its panes' labels.
 
-        `policy` returns how a message is typed that does not say it; None for the policy of `typing`.
+        `policy` returns the policy of messages that have none; None for that of `typing`.
         `stays(pane)` tells whether a pane outlives a change of program, `shows(pane)` whether live text of it is shown
         to people now.
         """

@@ -85,7 +85,7 @@ class Core:
         self.policy = LinkPolicy()
         self.rules = Rules()
         self.typing = DeliveryPolicy()
-        """How messages are typed whose sender does not say it."""
+        """The policy of messages whose sender gives none."""
         self.retention = HistoryTable(keep_days=0, most_megabytes=0)
         self.starting = SessionsTable()
         self.gathering = GatheringTable()

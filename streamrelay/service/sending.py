@@ -9,7 +9,8 @@ from typing import Literal
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.delivery.outbox import OutboxEntry
-from streamrelay.errors import DeliveryFailed, StreamrelayError
+from streamrelay.delivery.sending import check_accepted
+from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import Delivery, SendMessage, SendResult
@@ -148,10 +149,7 @@ async def start(core: Core, request: StartSession) -> Session:
                     needs_human="hold",
                 ),
             )
-            if sent.delivery.state == "failed":
-                raise DeliveryFailed(
-                    f"the prompt was not typed: {sent.delivery.reason}", data={"reason": sent.delivery.reason}
-                )
+            check_accepted(sent.delivery.reason if sent.delivery.state == "failed" else "", "the prompt")
         elif request.caller:
             await _connect(core, request, session)
     except StreamrelayError:

@@ -4,11 +4,14 @@ from typing import NoReturn
 
 import pytest
 
+from streamrelay.config.settings import HistoryTable
 from streamrelay.counts import deliveries as spent_after
+from streamrelay.delivery.message import DeliveryPolicy
 from streamrelay.errors import CommandTimeout, NotAllowed, TargetNotFound, UsageError
 from streamrelay.events import LinkClosed, LinkCreated, LinkExtended, LinkSpent, Receipt, RelayWithheld
 from streamrelay.federation.messages import Wish
 from streamrelay.links.link import LinkPolicy
+from streamrelay.relay.rules import Rules
 from streamrelay.service import remote_sessions
 from streamrelay.service.api import SendMessage, StartSession
 from streamrelay.service.core import Core
@@ -56,6 +59,25 @@ async def test_the_same_link_is_made_once_whoever_asks(machines: Machines) -> No
         assert (await beta.create_link("Bob", "Ann@alpha")).link_id == link.link_id
         assert (await alpha.create_link("Ann@alpha", "Bob@beta")).link_id == link.link_id
         assert [each.link_id for each in await beta.links("Bob")] == [link.link_id]
+
+
+@pytest.mark.requirement("DLV-05c")
+async def test_a_peer_cannot_have_a_command_typed_that_this_machine_refuses(machines: Machines) -> None:
+    machines.beta.start("Bob")
+    async with machines.services() as (alpha, beta):
+        beta.configure(
+            policy=LinkPolicy(), rules=Rules(), retention=HistoryTable(), typing=DeliveryPolicy(commands="refuse")
+        )
+        await alpha.send_message(SendMessage(to="Bob@beta", text="/clear", message_id="one", commands="send"))
+
+        async def is_refused() -> bool:
+            states = [(one.state, one.reason) for one in await alpha.get_delivery("one")]
+            return states == [("failed", "command")]
+
+        await wait_until_async(is_refused, PATIENCE, "beta to refuse it")
+        await alpha.send_message(SendMessage(to="Bob@beta", text="hello"))
+        await machines.beta.until_heard("Bob", "hello")
+    assert machines.beta.heard("Bob") == ["hello"]
 
 
 @pytest.mark.requirement("LNK-01b")

@@ -125,6 +125,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         ([SAGE, REX, ADA, Member(name="", number=4)], "name", "invalid name"),
         ([SAGE, REX, ADA, Member(name=" Mo", number=4)], "name", "invalid name"),
         ([SAGE, REX, ADA, Member(name="M" * 65, number=4)], "name", "invalid name"),
+        ([SAGE, REX, ADA, Member(name="!touch x #", number=4)], "name", "begins like a command"),
         ([SAGE, REX, ADA, Member(name="Mo", number=0)], "number", "the number 0"),
         ([SAGE, REX, ADA, Member(name="Mo", number=-1)], "number", "the number -1"),
     ],
