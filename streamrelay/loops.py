@@ -24,7 +24,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-    """Report an exception of a callback as usual, but for that of a reader whose request was cancelled just before.
+    """Report the exception of a callback as usual, and leave out one that a cancelled request of anyio causes.
 
     A request on a Unix socket waits for a future which the loop sets when the socket is readable (anyio 4,
     `UNIXSocketStream._wait_until_readable`). If the request is cancelled in the same turn of the loop, the loop sets a

@@ -266,8 +266,8 @@ async def _listen(server: Server, stream: Subscription, sent: SentMessage, publi
         sent.hear(event)
 
 
-def check_accepted(reason: str, what: str) -> None:
-    """Raise DeliveryFailed if a message failed with a reason for which such a text is never typed."""
+def check_can_be_typed(reason: str, what: str) -> None:
+    """Raise DeliveryFailed if a failed message has a `reason` for which its text is never typed."""
     if reason in _REASONS:
         words, hint = _REASONS[reason]
         raise DeliveryFailed(f"{what} is not typed: {words} ({reason})", hint=hint, data={"reason": reason})

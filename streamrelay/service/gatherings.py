@@ -238,7 +238,7 @@ def _check(core: Core, participants: Iterable[Invited], known: Mapping[int, AnyS
             raise InvalidGathering(
                 f"{one.name} has neither an agent to start nor a session",
                 hint="name one of them; only a person takes part without",
-                data={"fault": "nobody", "name": one.name},
+                data={"fault": "no_session", "name": one.name},
             )
     for session in known.values():
         if taken := core.machine.relay_of(session.session):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from streamrelay.delivery.message import check_message_id
 from streamrelay.delivery.outbox import OutboxEntry
-from streamrelay.delivery.sending import check_accepted
+from streamrelay.delivery.sending import check_can_be_typed
 from streamrelay.errors import StreamrelayError
 from streamrelay.relay.rules import Effect
 from streamrelay.service import remote_sessions
@@ -149,7 +149,8 @@ async def start(core: Core, request: StartSession) -> Session:
                     needs_human="hold",
                 ),
             )
-            check_accepted(sent.delivery.reason if sent.delivery.state == "failed" else "", "the prompt")
+            if sent.delivery.state == "failed":
+                check_can_be_typed(sent.delivery.reason, "the prompt")
         elif request.caller:
             await _connect(core, request, session)
     except StreamrelayError:
