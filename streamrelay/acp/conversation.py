@@ -68,6 +68,8 @@ class OpenPrompt:
         self.message_id = message_id
         self.text = text
         self.is_cancelled = False
+        self.sent = asyncio.Event()
+        """Set when the daemon has the message, or has refused it: before, no cancel can take it back."""
         self.settled = asyncio.Event()
         """Set unless a cancel is being carried out: a prompt that followed at once could be taken for this one."""
         self.settled.set()
@@ -94,12 +96,23 @@ class ClientMessages:
         """The ids of the latest `MAX_OWN` messages."""
         self.prompts: dict[str, OpenPrompt] = {}
         """The open prompts by the id of their message."""
+        self.none_open = asyncio.Event()
+        """Set while no prompt is open."""
+        self.none_open.set()
 
-    def add(self, message_id: str) -> None:
-        """Note a message."""
-        self.own[message_id] = None
+    def open(self, prompt: OpenPrompt) -> None:
+        """Note a prompt and its message."""
+        self.own[prompt.message_id] = None
         while len(self.own) > MAX_OWN:
             del self.own[next(iter(self.own))]
+        self.prompts[prompt.message_id] = prompt
+        self.none_open.clear()
+
+    def close(self, prompt: OpenPrompt) -> None:
+        """Forget a prompt that is over."""
+        del self.prompts[prompt.message_id]
+        if not self.prompts:
+            self.none_open.set()
 
 
 class PaneConversation:
@@ -127,6 +140,10 @@ class PaneConversation:
         self._prompts = self.messages.prompts
         self._seq = 0
         self._tool_calls = itertools.count(1)
+        self._following: asyncio.Task[None] | None = None
+        """Follows the pane from the opening on, unless a daemon that could not be started ended that."""
+        self._looking: asyncio.Task[None] | None = None
+        """Looks for dialogs while a prompt is open."""
         self._asking: asyncio.Task[None] | None = None
         self._asked = ""
         """The dialog that the client's person was asked about last."""
@@ -143,10 +160,18 @@ class PaneConversation:
         self._seq = (await self._ask(lambda service: service.status())).seq
         if replay:
             await self._replay(self._seq)
-        self._begin(self._follow())
+        self._following = self._begin(self._follow())
         self._begin(self._show_live())
         for prompt in list(self._prompts.values()):
             await self._catch_up(prompt)
+        self._look_while_prompts_are_open()
+
+    async def _follow_on(self) -> None:
+        """Follow the pane where that has failed before."""
+        if self._following is None:
+            await self.open()
+        elif self._following.done():
+            self._following = self._begin(self._follow())
 
     async def _catch_up(self, prompt: OpenPrompt) -> None:
         """End a prompt of the conversation before whose last receipt came when neither followed the pane."""
@@ -163,29 +188,28 @@ class PaneConversation:
 
     async def prompt(self, text: str) -> StopReason:
         """Deliver a prompt and return its stop reason; raises DeliveryFailed, DeliveryUnconfirmed and PaneGone."""
-        message_id = f"acp-{secrets.token_hex(6)}"
-        prompt = OpenPrompt(message_id, text)
-        self.messages.add(message_id)
-        self._prompts[message_id] = prompt
-        watching = self._begin(self._look_for_dialogs())
+        await self._follow_on()
+        prompt = OpenPrompt(f"acp-{secrets.token_hex(6)}", text)
+        self.messages.open(prompt)
+        self._look_while_prompts_are_open()
         # The client can answer a dialog only while its prompt is open.
         request = SendMessage(
             to=self.session_id,
             text=text,
-            message_id=message_id,
+            message_id=prompt.message_id,
             needs_human="hold",
             allow_shell=self._allow_shell,
         )
         try:
-            await self._ask(lambda service: service.send_message(request))
+            try:
+                await self._ask(lambda service: service.send_message(request))
+            finally:
+                prompt.sent.set()
             reason = await prompt.outcome
             await prompt.settled.wait()
             return reason
         finally:
-            watching.cancel()
-            del self._prompts[message_id]
-            if not self._prompts and self._asking is not None:
-                self._asking.cancel()
+            self.messages.close(prompt)
 
     async def cancel(self) -> None:
         """Take back the open prompts that are not typed yet, and interrupt the program at the others.
@@ -197,6 +221,7 @@ class PaneConversation:
             prompt.settled.clear()
             take_back = partial(_take_back, prompt.message_id)
             try:
+                await prompt.sent.wait()
                 await self._ask(take_back)
             except CancelTooLate:
                 await self._interrupt(prompt.text)
@@ -284,11 +309,21 @@ class PaneConversation:
 
     # What the program asks a person
 
+    def _look_while_prompts_are_open(self) -> None:
+        if self._prompts and (self._looking is None or self._looking.done()):
+            self._looking = self._begin(self._look_for_dialogs())
+
     async def _look_for_dialogs(self) -> None:
         """Look for a dialog that no event announces: one that was already open, or the same question again."""
-        while True:
-            self._ask_person()
-            await asyncio.sleep(LOOK_EVERY)
+        try:
+            while self._prompts:
+                self._ask_person()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_EVERY):
+                        await self.messages.none_open.wait()
+        finally:
+            if self._asking is not None:
+                self._asking.cancel()
 
     def _ask_person(self) -> None:
         if self._asking is None or self._asking.done():

@@ -16,9 +16,9 @@ Keys: Enter sends, Ctrl-C cancels the turn that runs, Ctrl-C or Ctrl-D ends the 
 """
 
 import asyncio
-import contextlib
 import os
 import re
+import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from streamrelay.acp.terminal_input import TerminalInput, TerminalKey
+from streamrelay.children import ended, send_signal
 from streamrelay.errors import ExtraMissing
 from streamrelay.installation import needs_extra
 from streamrelay.raw_terminal import raw_terminal
@@ -121,7 +122,11 @@ class AgentTerminal:
         self._news = asyncio.Event()
         self._leaving = False
         self._answer: asyncio.Future[int | None] | None = None
+        self._asking = asyncio.Lock()
+        """Held while a dialog stands: an agent may ask about two tool calls at once."""
         self._choices = 0
+        self._question, self._repeats = "", 0
+        """The last question, and how often in a row it was asked."""
         self._message_id: str | None = None
         self._agent: Any = None
         self._session = ""
@@ -208,18 +213,24 @@ class AgentTerminal:
         """Put up a dialog, and return what the person at the terminal chooses."""
         from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
 
-        self.screen.ends_message()
         rows = [f"  {number}. {option.name}" for number, option in enumerate(options, 1)]
         rows[0] = f"❯{rows[0][1:]}"
         question = f"Do you permit: {' '.join((tool_call.title or 'a tool call').split())}?"
-        self.screen.asks([question, "", *rows, "", "Esc to cancel"])
-        self._choices = len(options)
-        self._answer = asyncio.get_running_loop().create_future()
-        try:
-            place = await self._answer
-        finally:
-            self._answer = None
-            self.screen.asks_no_more()
+        async with self._asking:
+            self._repeats = self._repeats + 1 if question == self._question else 1
+            self._question = question
+            if self._repeats > 1:
+                # Who answers by what the screen shows must not take it for the dialog before.
+                question = f"{question} (question {self._repeats})"
+            self.screen.ends_message()
+            self.screen.asks([question, "", *rows, "", "Esc to cancel"])
+            self._choices = len(options)
+            self._answer = asyncio.get_running_loop().create_future()
+            try:
+                place = await self._answer
+            finally:
+                self._answer = None
+                self.screen.asks_no_more()
         if place is None:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         outcome = AllowedOutcome(outcome="selected", option_id=options[place].option_id)
@@ -286,25 +297,28 @@ async def run(command: Sequence[str]) -> int:
     )  # fmt: skip
     connect_to_agent(terminal, process.stdin, process.stdout)  # type: ignore[arg-type]  # the capabilities it has
     asyncio.get_running_loop().add_reader(_STDIN, terminal.read)
-    conversing, ended = asyncio.ensure_future(terminal.converse()), asyncio.ensure_future(process.wait())
+    conversing, waiting = asyncio.ensure_future(terminal.converse()), asyncio.ensure_future(process.wait())
     try:
-        await asyncio.wait({conversing, ended}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({conversing, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if conversing.done() and not isinstance(conversing.exception(), ConnectionError):
             conversing.result()
             return 0
-        await asyncio.wait({ended}, timeout=END_TIMEOUT)  # an agent closes its pipe before it ends
-        how = f"ended with status {ended.result()}" if ended.done() else "closed its connection"
+        # An agent closes its pipe before it ends.
+        has_ended = await ended(process, END_TIMEOUT)
+        how = f"ended with status {process.returncode}" if has_ended else "closed its connection"
         terminal.screen.ends_message()
         terminal.screen.says(f"the agent {command[0]} {how}\n")
     except RequestError as error:
         terminal.screen.says(f"the agent {command[0]} opens no session: {error}\n")
     finally:
         asyncio.get_running_loop().remove_reader(_STDIN)
-        conversing.cancel()
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        await ended
-        await asyncio.gather(conversing, return_exceptions=True)
+        for task in (conversing, waiting):
+            task.cancel()
+        await asyncio.gather(conversing, waiting, return_exceptions=True)
+        send_signal(process, signal.SIGTERM)
+        if not await ended(process, END_TIMEOUT):
+            send_signal(process, signal.SIGKILL)
+            await ended(process, END_TIMEOUT)
     return 1
 
 

@@ -6,7 +6,9 @@ With a log it writes each prompt into it, works for that many seconds, and answe
 """
 
 import asyncio
+import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,8 @@ from acp.schema import PermissionOption, ToolCallUpdate
 
 
 class ScriptedAgent:
-    """`permit` in a prompt asks for a permission, `slow` waits for the cancel, `die` ends it in mid-turn."""
+    """`permit` in a prompt asks for a permission, `slow` waits for the cancel, `die` ends it in mid-turn, `stay` makes
+    it deaf to SIGTERM."""
 
     def __init__(self) -> None:
         self._cancelled = asyncio.Event()
@@ -51,6 +54,8 @@ class ScriptedAgent:
             await self._say(session_id, "A thought of mine.")
             return PromptResponse(stop_reason="end_turn")
         await self._say(session_id, "I heard:\n\n")
+        if "stay" in text:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if "die" in text:
             sys.exit(3)
         if "slow" in text:
@@ -63,8 +68,10 @@ class ScriptedAgent:
                 PermissionOption(option_id="no", name="Reject", kind="reject_once"),
             ]
             asked = ToolCallUpdate(tool_call_id="t1", title="Make a file")
-            answer = await self._client.request_permission(session_id=session_id, tool_call=asked, options=options)
-            await self._say(session_id, f"Permission: {getattr(answer.outcome, 'option_id', 'none')}\n")
+            ask = partial(self._client.request_permission, session_id=session_id, tool_call=asked, options=options)
+            answers = await asyncio.gather(*(ask() for _ in range(2 if "twice" in text else 1)))
+            chosen = [getattr(answer.outcome, "option_id", "none") for answer in answers]
+            await self._say(session_id, f"Permission: {', '.join(chosen)}\n")
         for line in text.split("\n"):
             await self._say(session_id, f"* {line[: len(line) // 2]}")
             await self._say(session_id, f"{line[len(line) // 2 :]}\n")

@@ -67,6 +67,31 @@ async def test_an_acp_agent_is_a_session_that_is_prompted_asked_cancelled_and_re
 
 
 @pytest.mark.requirement("BRG-02")
+async def test_two_permissions_at_once_are_two_dialogs_one_after_the_other(stage, tmp_path):
+    async with stage.service() as service:
+        ann = await started(service, "Ann", tmp_path)
+        await service.send_message(SendMessage(to=ann.session, text="permit twice", message_id="m1"))
+        for choice in (1, 0):
+            await wait_until_async(lambda: service.dialogs(ann.session), PATIENCE, "the dialog")
+            (dialog,) = await service.dialogs(ann.session)
+            await service.answer_dialog(ann.session, dialog.dialog, choice)
+        await until_state(service, "m1", "answered")
+        said = [event.text for event in await journaled(service, Text) if event.origin == "program"]
+        assert "Permission: no, yes" in said
+
+
+@pytest.mark.requirement("BRG-02")
+async def test_a_person_leaves_an_agent_that_does_not_end_by_itself(stage, tmp_path):
+    async with stage.service() as service:
+        ann = await started(service, "Ann", tmp_path)
+        await service.send_message(SendMessage(to=ann.session, text="stay", message_id="m1"))
+        await until_state(service, "m1", "answered")
+        stage.tmux.run("send-keys", "-t", ann.pane, "C-d")
+        listed = lambda: stage.tmux.run("list-panes", "-a", "-F", "#{pane_id}").split()  # noqa: E731
+        await wait_until_async(lambda: ann.pane not in listed(), PATIENCE, "the pane to close")
+
+
+@pytest.mark.requirement("BRG-02")
 async def test_the_message_of_an_agent_that_dies_in_its_turn_is_unconfirmed(stage, tmp_path):
     async with stage.service() as service:
         ann = await started(service, "Ann", tmp_path)
