@@ -18,7 +18,7 @@ from streamrelay.council.config import CouncilConfig
 from streamrelay.council.context import Entry
 from streamrelay.council.coordinator import Saved
 from streamrelay.council.members import Markers
-from streamrelay.database import Database
+from streamrelay.database import Database, transaction
 from streamrelay.errors import UsageError
 
 _SCHEMA = """
@@ -80,15 +80,15 @@ class CouncilStore:
         values = (session, time.time(), msgspec.json.encode(config).decode())
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            row = connection.execute("SELECT rotation_state FROM sessions ORDER BY created DESC, rowid DESC").fetchone()
-            last = msgspec.json.decode(row[0], type=Markers) if row else None
-            state = msgspec.json.encode(markers(last)).decode(), msgspec.json.encode(saved).decode()
-            connection.execute(
-                "INSERT INTO sessions (id, created, config, rotation_state, state) VALUES (?, ?, ?, ?, ?)",
-                (*values, *state),
-            )
-            connection.execute("COMMIT")
+            with transaction(connection):
+                latest = "SELECT rotation_state FROM sessions ORDER BY created DESC, rowid DESC"
+                row = connection.execute(latest).fetchone()
+                last = msgspec.json.decode(row[0], type=Markers) if row else None
+                state = msgspec.json.encode(markers(last)).decode(), msgspec.json.encode(saved).decode()
+                connection.execute(
+                    "INSERT INTO sessions (id, created, config, rotation_state, state) VALUES (?, ?, ?, ?, ?)",
+                    (*values, *state),
+                )
 
         await self._database.do(work)
         return session
@@ -125,19 +125,18 @@ class CouncilStore:
         state, at = msgspec.json.encode(saved).decode(), time.time()
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            for message_id in taken:
+            with transaction(connection):
+                for message_id in taken:
+                    connection.execute(
+                        "UPDATE messages SET queued = 0, number = (SELECT max(number) + 1 FROM messages)"
+                        " WHERE session = ? AND id = ? AND queued",
+                        (session, message_id),
+                    )
+                for notice in notices:
+                    _put(connection, session, notice, at)
                 connection.execute(
-                    "UPDATE messages SET queued = 0, number = (SELECT max(number) + 1 FROM messages)"
-                    " WHERE session = ? AND id = ? AND queued",
-                    (session, message_id),
+                    "UPDATE sessions SET state = ?, ended = ? WHERE id = ?", (state, at if ended else None, session)
                 )
-            for notice in notices:
-                _put(connection, session, notice, at)
-            connection.execute(
-                "UPDATE sessions SET state = ?, ended = ? WHERE id = ?", (state, at if ended else None, session)
-            )
-            connection.execute("COMMIT")
 
         await self._database.do(work)
 

@@ -260,7 +260,8 @@ class _Signals:
     def _end(self) -> None:
         first, self.received = not self.received, True
         if first and self._polite is not None:
-            self._polite.set_result(None)
+            if not self._polite.done():
+                self._polite.set_result(None)
         elif self._main is not None:
             self._main.cancel()
 

@@ -97,7 +97,8 @@ class RelayRunner:
         self._stays = stays
         self._shows = shows
         self._participants: dict[str, ParticipantPane] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing: dict[str, asyncio.Future[None]] = {}
+        """The participants that are being closed, by pane: each holds its pane until then."""
         self._inbox: deque[_Item] = deque()
         self._waiting = 0
         self._lost = 0
@@ -123,6 +124,8 @@ class RelayRunner:
         """Start listening to a pane and typing into it; raises PaneTaken, PaneGone and ShellRefused."""
         if info.pane in self._participants:
             return
+        if (closing := self._closing.get(info.pane)) is not None:
+            await asyncio.wait([closing])
         participant = ParticipantPane(
             self._server,
             info,
@@ -190,7 +193,9 @@ class RelayRunner:
 
     async def close(self) -> None:
         """Close all panes."""
-        await asyncio.gather(*(participant.close() for participant in self._participants.values()), *self._closing)
+        await asyncio.gather(
+            *(participant.close() for participant in self._participants.values()), *self._closing.values()
+        )
         self._participants.clear()
 
     async def _until_ended(self) -> None:
@@ -314,9 +319,8 @@ class RelayRunner:
             return []
         del self._participants[pane]
         step.gone.append(pane)
-        closing = asyncio.ensure_future(participant.close())
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        self._closing[pane] = closing = asyncio.ensure_future(participant.close())
+        closing.add_done_callback(lambda _: self._closing.pop(pane))
         effects = self._machine.leave(pane, error.code, now)
         if self._machine.closed and self.error is None:
             self.error = error

@@ -14,7 +14,7 @@ from streamrelay.delivery.commands import Seen, keys_line, read_refusal
 from streamrelay.delivery.errors import refusal_error
 from streamrelay.delivery.machine import PICTURE_REST
 from streamrelay.delta.layout.dialogs import Dialog
-from streamrelay.errors import DialogChanged, UsageError
+from streamrelay.errors import DialogChanged, PaneGone, UsageError
 from streamrelay.panes.pipeline import PanePipeline
 from streamrelay.service.api import OpenDialog
 from streamrelay.service.core import Core
@@ -38,7 +38,13 @@ async def listed(core: Core, session: str = "") -> list[OpenDialog]:
         sessions = [one for one in await core.sessions.all() if core.server.is_watched(one.pane)]
     dialogs = []
     for one in sessions:
-        pipeline = core.server.pipeline(one.pane)
+        try:
+            pipeline = core.server.pipeline(one.pane)
+        except PaneGone:
+            # It closed, or nothing needs it any more, while the others were read.
+            if session:
+                raise
+            continue
         await _read_at_rest(pipeline)
         if (dialog := pipeline.dialog) is not None:
             dialogs.append(_open_dialog(one, dialog))
@@ -145,7 +151,8 @@ async def _until_changed(pipeline: PanePipeline, before: Dialog) -> None:
     until = loop.time() + KEY_TIMEOUT
     while (left := until - loop.time()) > 0:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(pipeline.changed(), min(SETTLE, left))
+            async with asyncio.timeout(min(SETTLE, left)):
+                await pipeline.changed()
             continue
         pipeline.look()
         if pipeline.dialog is None or pipeline.dialog != before:

@@ -71,7 +71,8 @@ async def _until_idle(pipeline: PanePipeline) -> bool:
     until = loop.time() + IDLE_TIMEOUT
     while pipeline.answers and (left := until - loop.time()) > 0:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(pipeline.changed(), left)
+            async with asyncio.timeout(left):
+                await pipeline.changed()
     return not pipeline.answers
 
 
@@ -97,4 +98,5 @@ async def _clear_restored(
         if was_restored:
             return
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(pipeline.changed(), left)
+            async with asyncio.timeout(left):
+                await pipeline.changed()

@@ -284,7 +284,8 @@ class Sessions:
                     break
                 look_again = PICTURE_REST if rested < PICTURE_REST else RESTED
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(pipeline.changed(), min(look_again, began + patience - now))
+                    async with asyncio.timeout(min(look_again, began + patience - now)):
+                        await pipeline.changed()
             if session.started_here:
                 await self._server.query(release_command(session.pane))
                 foreground = await self._foreground(session.pane)
