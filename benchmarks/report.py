@@ -3,8 +3,9 @@
     streamrelay bench [PART...] [--quick] [--output FOLDER]
     python -m benchmarks.report [PART...] [--quick] [--output FOLDER] [--document docs/benchmarks.md]
 
-The report is written from the run itself: `report.md` with its plots beside it (SVG), and `report.json` with every
-figure. `--quick` uses small sizes, so the spread is wide, and measures only `BRIEF` unless parts are named.
+The report is written from the run itself, after each part: `report.md` with its plots beside it (SVG), and
+`report.json` with every figure. `--quick` uses small sizes, so the spread is wide, and measures only `BRIEF` unless
+parts are named.
 `--document` renews the blocks of the measured parts in a file such as docs/benchmarks.md and leaves all others as they
 are. A block of a part begins with the line `<!-- bench: PART -->`, or `<!-- bench: PART, tmux 3.8 -->` for the figures
 of that version, and ends with `<!-- end of bench -->`.
@@ -16,7 +17,7 @@ import importlib.util
 import re
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -77,16 +78,14 @@ def chosen(named: Collection[str], *, quick: bool) -> list[str]:
     return [name for name in PARTS if name in wanted]
 
 
-def measure(names: Sequence[str], *, quick: bool) -> dict[str, Report]:
-    """Run the parts one after the other, each with its own defaults or with small ones."""
-    reports: dict[str, Report] = {}
+def measure(names: Sequence[str], *, quick: bool) -> Iterator[tuple[str, Report]]:
+    """Run the parts one after the other, each with its own defaults or with small ones, and yield each report."""
     for number, name in enumerate(names):
         with measuring.progress_of(number, len(names)):
             part: Part = importlib.import_module(f"benchmarks.{name}")
             options = part.options().parse_args(shlex.split(QUICK[name]) if quick else [])
             runs = getattr(options, "repetitions", None)
-            reports[name] = msgspec.structs.replace(part.measure(options), runs=runs)
-    return reports
+            yield name, msgspec.structs.replace(part.measure(options), runs=runs)
 
 
 def markdown(reports: Mapping[str, Report], *, quick: bool) -> str:
@@ -236,14 +235,16 @@ def main() -> int:
             check_document(document, given.parts, parts)
         except ValueError as error:
             parser.error(f"{given.document}: {error}")
-    reports = measure(parts, quick=given.quick)
+    reports: dict[str, Report] = {}
+    for name, report in measure(parts, quick=given.quick):
+        # After each part: what ends a run of an hour early leaves what was measured until then.
+        reports[name] = report
+        if given.output is not None:
+            write(given.output, markdown(reports, quick=given.quick), reports)
+        if document is not None:
+            given.document.write_text(renewed(document, reports), encoding="utf-8")
     measuring.progress("")
-    page = markdown(reports, quick=given.quick)
-    if given.output is not None:
-        write(given.output, page, reports)
-    if document is not None:
-        given.document.write_text(renewed(document, reports), encoding="utf-8")
-    sys.stdout.write(page)
+    sys.stdout.write(markdown(reports, quick=given.quick))
     return 0
 
 
