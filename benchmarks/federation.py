@@ -38,6 +38,7 @@ from redis.asyncio import Redis
 from benchmarks import measuring
 from benchmarks.measuring import ROOT, Report, Sample, Table, progress
 from streamrelay.config.settings import FederationTable
+from streamrelay.delivery.outbox import Outbox
 from streamrelay.federation.compression import MIN_SIZE
 from streamrelay.federation.keys import KeyPair
 from streamrelay.federation.messages import Message
@@ -82,13 +83,13 @@ class BareRunner:
 class BareCore:
     """A service without tmux: it decides, commits, and counts what is ready for its outbox."""
 
-    def __init__(self, table: FederationTable, journal: Journal, folder: Path) -> None:
+    def __init__(self, table: FederationTable, journal: Journal, outbox: Outbox, folder: Path) -> None:
         self.machine = ServiceMachine()
         self.runner = BareRunner()
         self.accepted = 0
         self.arrived = asyncio.Event()
         self.federation = Federation(cast("Core", self), table, {}, epoch=time.time_ns())
-        store = ServiceStore(journal, Feed(journal, 0), folder, self._changes)
+        store = ServiceStore(journal, Feed(journal, 0), outbox, folder, self._changes)
         self._keeper = self.federation.keeper(store)
         self._lock = asyncio.Lock()
 
@@ -146,8 +147,8 @@ def prepared_nodes(url: str, count: int, folder: Path) -> list[Node]:
 @contextlib.asynccontextmanager
 async def running(node: Node) -> AsyncIterator[BareCore]:
     """Run a node with a journal of its own, and wait until its peers are there."""
-    async with Journal(node.folder / "journal.db") as journal:
-        core = BareCore(node.table, journal, node.folder)
+    async with Journal(node.folder / "journal.db") as journal, Outbox(node.folder / "outbox.db") as outbox:
+        core = BareCore(node.table, journal, outbox, node.folder)
         federation = core.federation
         task = asyncio.ensure_future(federation.run())
         try:

@@ -80,6 +80,12 @@ def only_writer(server: ServerInfo, pane: str, kind: WriterKind) -> Iterator[Non
         os.close(descriptor)
 
 
+def is_held_briefly(server: ServerInfo, pane: str) -> bool:
+    """Return whether a writer of one message (`BRIEF_WRITERS`) seems to hold the writer lock of a pane."""
+    holder = _read_holder(make_runtime_folder() / f"{file_prefix(server)}-{pane}.lock")
+    return holder is not None and holder.kind in BRIEF_WRITERS
+
+
 def _taken(server: ServerInfo, pane: str, holder: _Holder | None) -> PaneTaken:
     if holder is None:
         data = {"pane": pane, "holder": None, "pid": None}

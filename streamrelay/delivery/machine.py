@@ -144,6 +144,12 @@ class DeliveryMachine:
         return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
 
     @property
+    def unsettled_ids(self) -> set[str]:
+        """The messages whose state may still change."""
+        typed = [each for each in (self._current, *self._queue) if each is not None and not each.is_over]
+        return {each.message.message_id for each in typed} | {each.message_id for each in self._followed}
+
+    @property
     def composer_text(self) -> ComposerText | None:
         """The message whose text the composer may still hold although its Enter is sent or given up; None without one.
 

@@ -241,6 +241,18 @@ class Outbox:
         newest = f"number IN (SELECT number FROM deliveries WHERE {where} ORDER BY number DESC LIMIT ?)"  # noqa: S608  # from above
         return await self._database.do(lambda connection: _select(connection, newest, (server, limit)))
 
+    async def has(self, message_id: str, *, server: str, pane: str) -> bool:
+        """Return whether there is a delivery of that message to that pane."""
+        where, key = "server = ? AND pane = ? AND message_id = ?", (server, pane, message_id)
+        return bool(await self._database.do(lambda connection: _select(connection, where, key)))
+
+    async def changed_since(self, socket: str, at: float) -> list[OutboxEntry]:
+        """Return the deliveries of all servers at this socket that were last changed at a Unix time or later."""
+        where = "changed >= ? AND substr(server, 1, ?) = ?"
+        return await self._database.do(
+            lambda connection: _select(connection, where, (at, len(socket) + 1, socket + " "))
+        )
+
     async def panes(self, *, server: str) -> list[str]:
         """Return the panes of a server that have open deliveries."""
         query = f"SELECT DISTINCT pane FROM deliveries WHERE server = ? AND {_OPEN}"  # noqa: S608  # from above

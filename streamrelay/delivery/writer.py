@@ -149,6 +149,10 @@ class PaneWriter:
         """Whether it is idle and no answer is pending."""
         return self._machine.rests
 
+    def is_unsettled(self, message_id: str) -> bool:
+        """Return whether it has this message, new or recovered, and may still report another state of it."""
+        return message_id in self._machine.unsettled_ids
+
     async def recover(self) -> list[OutboxEntry]:
         """Take over the messages that an earlier writer of this pane left in the outbox, and return them.
 
@@ -157,17 +161,19 @@ class PaneWriter:
         marks = await self._read_marks()
         if self._outbox is None:
             return []
+        # An earlier writer of this process may have reported states that are not written yet.
+        await self._outbox.flush()
         for lost in await self._outbox.orphans(self._server.info.address, server=self._server_key):
             self._outbox.note(lost.number, "unconfirmed", "server_lost")
-        program_left = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
-        for entry in program_left:
+        unfinished = await self._outbox.unfinished(server=self._server_key, pane=self._pane)
+        for entry in unfinished:
             if fate(entry.mark, marks) == "handed":
                 await self._recover_handed(entry, marks)
             else:
                 self._recover(entry, marks)
         await self._recall(self._outbox, marks)
         await self._outbox.flush()
-        return program_left
+        return unfinished
 
     async def _recall(self, outbox: Outbox, marks: DeliveryMarks) -> None:
         """Know again the last text that was pasted here, if it was left in the composer of this program."""
@@ -176,9 +182,11 @@ class PaneWriter:
             return
         if entry.state in {"turn_started", "answered"}:
             return
+        attempts = enters(entry.mark, marks)
+        if entry.is_open and not attempts:
+            return  # `_recover` goes on with it.
         self._marks[entry.message_id] = entry.mark
         self._in_composer = ComposerText(entry.message_id, entry.composer)
-        attempts = enters(entry.mark, marks)
         if not attempts:
             self._injected.add(entry.message_id)
             self._pipeline.inject(entry.message_id, entry.composer)
@@ -592,6 +600,8 @@ class PaneWriter:
                 # Its time limit counts from when it was first queued.
                 self._carry_out(self._machine.put(entry.message, self._now() - entry.age))
             case "enter":
+                if entry.state == "queued":
+                    self._tell(entry.message_id, "pasted")
                 self._injected.add(entry.message_id)
                 self._pipeline.inject(entry.message_id, entry.text)
                 self._machine.resume(entry.message, self._now())

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from streamrelay.database import Database, give_back, transaction
-from streamrelay.events import AnyEvent, Event, Live, Retracted, decode, encode
+from streamrelay.events import AnyEvent, Event, Live, Receipt, Retracted, decode, encode
 from streamrelay.history import large_values, places
 from streamrelay.history.large_values import LargeValues, files_size, is_large
 from streamrelay.history.places import Place
@@ -73,6 +73,7 @@ ON CONFLICT (first) DO UPDATE SET last = excluded.last, until = excluded.until, 
 """
 _KEEP = "INSERT INTO kept VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 _DISCARD = "DELETE FROM kept WHERE key = ?"
+_RECEIPT = '{"event":"receipt",'
 MAX_UNCHECKED = 1_000_000
 """Bytes after whose writing the limit of the size is due to be checked."""
 _STEP_EVENTS, _STEP_BYTES = 2_000, 500_000
@@ -125,6 +126,20 @@ class Journal:
         values = (*where.values(), limit)
         rows = await self._database.do(lambda connection: connection.execute(query, values).fetchall())
         return [decode(row[0]) for row in rows]
+
+    async def receipts(self, since: float) -> list[Receipt]:
+        """Return the receipts from a Unix time on, oldest first."""
+        # By the beginning of its form (`encode`): to parse all events of a large journal would take seconds.
+        query = "SELECT event FROM events WHERE at >= ? AND substr(event, 1, length(?)) = ? ORDER BY seq"
+        values = (since, _RECEIPT, _RECEIPT)
+        rows = await self._database.do(lambda connection: connection.execute(query, values).fetchall())
+        return [event for event in map(decode, (row[0] for row in rows)) if isinstance(event, Receipt)]
+
+    async def last_at(self) -> float:
+        """Return the Unix time of the newest event; 0 before the first one."""
+        query = "SELECT at FROM events ORDER BY seq DESC LIMIT 1"
+        row = await self._database.do(lambda connection: connection.execute(query).fetchone())
+        return 0.0 if row is None else float(row[0])
 
     async def last_seq(self) -> int:
         """Return the number given last; 0 before the first one."""

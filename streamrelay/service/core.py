@@ -155,7 +155,7 @@ class Core:
         self.feed = Feed(self.journal, await self.journal.last_seq())
         if self._federated is not None and self._federated.node:
             self.federation = Federation(self, self._federated, before, epoch=time.time_ns())
-        self._kept = ServiceStore(self.journal, self.feed, logs, self._changes)
+        self._kept = ServiceStore(self.journal, self.feed, self.outbox, logs, self._changes)
         keeper = self._kept if self.federation is None else self.federation.keeper(self._kept)
         self.runner = RelayRunner(
             self.server,

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -88,16 +88,15 @@ class ServiceAgentClient(AgentClient):
         self._turn = turn
 
     async def _deliver(self, text: str, publish: Publish) -> None:
-        session = (await self._core.find(self._target)).session
+        found = await self._core.find(self._target)
+        session, turn, machine = found.session, self._turn, self._core.machine
         self._note(session)
-        turn = self._turn
-        # What it says in its turn is for the council: its links say nothing meanwhile.
-        await self._core.do(lambda _: self._core.machine.take_seat(session, turn))
+        await self._core.do(lambda _: machine.begin_council_turn(session, found.pane, turn))
         try:
             await self._ask(session, text, turn, publish)
         finally:
             if not self._has_left:
-                await asyncio.shield(self._core.do(lambda _: self._core.machine.leave_seat(session, turn)))
+                await asyncio.shield(self._core.do(lambda _: machine.end_council_turn(session, turn)))
 
     async def _ask(self, session: str, text: str, message_id: str, publish: Publish) -> None:
         def of_this_message(event: Event) -> None:
@@ -142,6 +141,8 @@ class _Held:
     closing: AsyncExitStack
     agents: set[str]
     """The ids of the sessions that are members."""
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has ended and another process could open it."""
 
 
 class Councils:
@@ -151,8 +152,11 @@ class Councils:
         """Keep sessions in the database `file`, which is opened when it is first needed."""
         self._core, self._service, self._file = core, service, file
         self._held: dict[str, _Held] = {}
+        self._ended: dict[str, _Held] = {}
+        """The sessions that have ended and are not closed yet."""
         self._store: CouncilStore | None = None
         self._opening = asyncio.Lock()
+        self._opening_store = asyncio.Lock()
         self._closing: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
@@ -172,6 +176,7 @@ class Councils:
         holds, and NotAllowed where too many are open.
         """
         async with self._opening:
+            await self._until_closed(request.resume)
             if request.resume in self._held:
                 return await self._council(request.resume, joined=True)
             self._make_room()
@@ -335,8 +340,20 @@ class Councils:
 
     async def _close_when_ended(self, held: _Held) -> None:
         await held.session.ended.wait()
-        self._held.pop(held.session.id, None)
-        await held.closing.aclose()
+        council = held.session.id
+        self._held.pop(council, None)
+        self._ended[council] = held
+        try:
+            await held.closing.aclose()
+        finally:
+            del self._ended[council]
+            held.closed.set()
+
+    async def _until_closed(self, council: str) -> None:
+        """Wait for a session that has ended, because it is locked until it is closed."""
+        held = self._held.get(council) or self._ended.get(council)
+        if held is not None and held.session.ended.is_set():
+            await held.closed.wait()
 
     async def _close_when_answered(self, held: _Held) -> None:
         """End a session that an agent began, unless a person looks on."""
@@ -350,11 +367,12 @@ class Councils:
         task.add_done_callback(self._closing.discard)
 
     async def _opened_store(self) -> CouncilStore:
-        if self._store is None:
-            store = CouncilStore(self._file)
-            await store.__aenter__()
-            self._store = store
-        return self._store
+        async with self._opening_store:
+            if self._store is None:
+                store = CouncilStore(self._file)
+                await store.__aenter__()
+                self._store = store
+            return self._store
 
     def _found(self, council: str) -> _Held:
         if (held := self._held.get(council)) is None:

@@ -12,7 +12,7 @@ from typing import Self
 import msgspec
 
 from streamrelay.errors import ProgramLeft, TargetNotFound
-from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened
+from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened, TurnEnded
 from streamrelay.federation.names import is_far
 from streamrelay.federation.seats import Guest
 from streamrelay.gathering.circle import Circle
@@ -27,9 +27,16 @@ from streamrelay.service.messages import MessageOutcome, OutgoingMessage, check,
 from streamrelay.service.relays import Relays
 from streamrelay.service.settings import UserDecisions
 
-LINK, LISTENERS, SETTINGS = "link/", "listeners", "settings"
+COUNCIL, LINK, LISTENERS, SETTINGS = "council/", "link/", "listeners", "settings"
 GONE = frozenset({"pane_gone", "session_gone", "server_lost", "ended"})
 """The reasons for leaving with which the pane is gone; with any other reason, only its program has ended."""
+
+
+class CouncilTurn(msgspec.Struct, frozen=True):
+    """A session that answers a council: its pane, and the message that it answers."""
+
+    pane: str
+    message_id: str
 
 
 class ServiceMachine:
@@ -43,6 +50,11 @@ class ServiceMachine:
         self.relays = Relays(self._seats)
         self.circles = GatheringsStore(self._seats)
         self._in_turns: set[str] = set()
+        self.council_turns: dict[str, CouncilTurn] = {}
+        """The sessions that answer a council now."""
+        self._restored_turns: set[str] = set()
+        """Those of them whose council ended with an earlier service: the end of their turn is the end of it."""
+        self._changed_turns: set[str] = set()
         self._listeners: tuple[Listener, ...] = self.links.listeners
         self._settings_changed = False
 
@@ -74,6 +86,9 @@ class ServiceMachine:
         for circle in machine.circles.held:
             for seat in circle.present:
                 machine.links.suspend(seat.session, circle.gathering_id)
+        for key, value in kept.items():
+            if key.startswith(COUNCIL):
+                machine._restore_council_turn(key.removeprefix(COUNCIL), msgspec.json.decode(value, type=CouncilTurn))
         machine.links.changes()
         return machine
 
@@ -86,6 +101,10 @@ class ServiceMachine:
         if (listeners := self.links.listeners) != self._listeners:
             self._listeners = listeners
             changes[LISTENERS] = msgspec.json.encode(listeners)
+        for session in self._changed_turns:
+            turn = self.council_turns.get(session)
+            changes[COUNCIL + session] = None if turn is None else msgspec.json.encode(turn)
+        self._changed_turns.clear()
         if self._settings_changed:
             self._settings_changed = False
             changes[SETTINGS] = msgspec.json.encode(self.settings)
@@ -100,6 +119,7 @@ class ServiceMachine:
             {party.pane for party in parties}
             | {member.pane for member in self.relays.present}
             | self.circles.panes
+            | {turn.pane for turn in self.council_turns.values()}
             | self.settings.watched
         )
 
@@ -135,6 +155,10 @@ class ServiceMachine:
         effects += self.links.handle(event, now)
         for relay in self.relays.with_pane(event.pane):
             effects += self._in_relay(relay, relay.handle(event, now))
+        if isinstance(event, TurnEnded):
+            for session in self._restored_turns.copy():
+                if (turn := self.council_turns[session]).pane == event.pane:
+                    effects += self.end_council_turn(session, turn.message_id)
         return effects
 
     def leave(self, pane: str, reason: str, now: float) -> list[Effect]:
@@ -147,6 +171,9 @@ class ServiceMachine:
             effects += self._in_relay(relay, relay.leave(pane, reason, now))
         for circle in self.circles.with_pane(pane):
             effects += self._in_circle(circle, circle.leave(pane, reason, now))
+        for session, turn in list(self.council_turns.items()):
+            if turn.pane == pane:
+                effects += self.end_council_turn(session, turn.message_id)
         if self.is_watched(pane) and reason != ProgramLeft.code:
             self.watch(pane, watched=False)
         return effects
@@ -377,6 +404,36 @@ class ServiceMachine:
         if at_once and not circle.closed:
             effects += circle.close(now)
         return self._in_circle(circle, effects)
+
+    # Councils
+
+    def begin_council_turn(self, session: str, pane: str, message_id: str) -> list[Effect]:
+        """Suspend the links of a session while it answers a council: what it says is for that alone.
+
+        Raises SessionTaken. A session of another machine has no links here.
+        """
+        self._seats.take(message_id, [session])
+        if not is_far(pane):
+            self.council_turns[session] = CouncilTurn(pane, message_id)
+            self._changed_turns.add(session)
+        self._restored_turns.discard(session)
+        return self.links.suspend(session, message_id)
+
+    def end_council_turn(self, session: str, message_id: str) -> list[Effect]:
+        """Resume the links of a session that has answered a council, or answers it no more."""
+        if (turn := self.council_turns.get(session)) is not None and turn.message_id == message_id:
+            del self.council_turns[session]
+            self._changed_turns.add(session)
+        self._restored_turns.discard(session)
+        return self.leave_seat(session, message_id)
+
+    def _restore_council_turn(self, session: str, turn: CouncilTurn) -> None:
+        if self.relay_of(session):
+            self._changed_turns.add(session)
+            return
+        self.begin_council_turn(session, turn.pane, turn.message_id)
+        self._changed_turns.discard(session)
+        self._restored_turns.add(session)
 
     # Sessions of other machines
 

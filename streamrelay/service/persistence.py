@@ -1,30 +1,40 @@
 """The state that lets a service continue after any end: the journal, and the values after each of its events.
 
-One transaction holds the events of a step, the values they changed, the place in each pane's stream, and the resulting
-messages (`out/...`). Only then do the messages go into the outbox. A step that is not committed never happened, because
-the pane's log (streamrelay.panes.log) replays it; so the log is on disk before the step is committed. A committed
-message that may not be in the outbox yet is put there again; its id prevents a second delivery.
+One transaction holds the events of a step, the values they changed, the place in each pane's stream, the resulting
+messages (`out/...`) and the ids of those to withdraw (`withdrawn/...`). Only then are they put into the outbox or
+withdrawn, and the next step deletes them here. A step that is not committed never happened, because the pane's log
+(streamrelay.panes.log) replays it; so the log is on disk before the step is committed.
+
+The state of a delivery is in the outbox before its receipt is committed. So after any end, the outbox is where the
+journal is or one step ahead of it, and `untold` returns the receipts of that step.
 """
 
+import contextlib
 import itertools
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from streamrelay.delivery.message import Message
+from streamrelay.delivery.message import FINAL, Message
+from streamrelay.delivery.outbox import Outbox, OutboxEntry
+from streamrelay.errors import StorageError
+from streamrelay.events import DeliveryState, Receipt
 from streamrelay.history.journal import Journal
 from streamrelay.panes.log import PaneLog
 from streamrelay.relay.participants import StreamProgress
 from streamrelay.relay.steps import Outgoing, RelayStep
 from streamrelay.service.feed import Feed
 
-OUT, PLACE, SERVER = "out/", "place/", "server"
+OUT, PLACE, SERVER, WITHDRAWN = "out/", "place/", "server", "withdrawn/"
 PANES = "panes"
 """The folder of the logs of panes, in that of the service."""
+UNTOLD = 60.0
+"""Seconds before the newest event since when the outbox may have changed without a receipt in the journal."""
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):
@@ -47,11 +57,17 @@ class ServiceStore:
     """Commits the steps of a service."""
 
     def __init__(
-        self, journal: Journal, feed: Feed, folder: Path, changes: Callable[[], dict[str, bytes | None]]
+        self,
+        journal: Journal,
+        feed: Feed,
+        outbox: Outbox,
+        folder: Path,
+        changes: Callable[[], dict[str, bytes | None]],
     ) -> None:
         """Take the folder for logs, and the function that returns the values changed by each step."""
         self.places: dict[str, RememberedPane] = {}
         self._journal = journal
+        self._outbox = outbox
         self._feed = feed
         self._folder = folder
         self._changes = changes
@@ -61,19 +77,22 @@ class ServiceStore:
         self._host = socket.gethostname()
         self._numbers = itertools.count(time.time_ns())
         self._on_their_way: dict[tuple[str, str], str] = {}
-        self._there: list[str] = []
+        self._next: dict[str, bytes | None] = {}
+        """Values to commit with the next step."""
 
     async def keep(self, step: RelayStep) -> None:
         """Commit a step, then publish its events; raises StorageError if the disk takes no more."""
-        keep = self._changes()
+        if self._next or any(isinstance(event, Receipt) for event in step.events):
+            # The outbox tries again what it could not write, and a journal on the same disk raises as well.
+            with contextlib.suppress(StorageError):
+                await self._outbox.flush()
+        keep, self._next = self._next | self._changes(), {}
         if not step and not keep:
             return
         for pane in step.heard:
             for logs in (self._logs, self._next_logs):
                 if pane in logs:
                     logs[pane].flush()
-        there, self._there = self._there, []
-        keep |= dict.fromkeys(there)
         for pane in step.renewed & self._next_logs.keys() & self.places.keys():
             self.places[pane] = msgspec.structs.replace(self.places[pane], log=self._next_logs[pane].path.name)
         for pane, program in step.succeeded.items():
@@ -87,7 +106,14 @@ class ServiceStore:
                 key = f"{OUT}{next(self._numbers):020d}"
                 # A long text is copied into MessagePack as it is, and not searched.
                 keep[key] = msgspec.msgpack.encode(PendingDelivery(outgoing.message, pane))
+                # Of two requests with one id, the outbox takes one.
+                if (same := self._on_their_way.get((outgoing.message.message_id, pane))) is not None:
+                    keep[same] = None
                 self._on_their_way[outgoing.message.message_id, pane] = key
+        for withdraw in step.withdrawn:
+            for listener in withdraw.listeners:
+                key = withdrawal_key(withdraw.message_id, listener.pane)
+                keep[key], self._next[key] = b"", None
         t = round(time.monotonic() - self._began, 6)
         for event in step.events:
             event.t = t
@@ -106,11 +132,28 @@ class ServiceStore:
         for each in outgoing:
             for pane in each.panes:
                 if (key := self._on_their_way.pop((each.message.message_id, pane), None)) is not None:
-                    self._there.append(key)
+                    self._next[key] = None
+
+    def with_next(self, values: Mapping[str, bytes | None]) -> None:
+        """Commit values with the next step, which has their cause."""
+        self._next |= values
 
     async def note(self, values: Mapping[str, bytes | None]) -> None:
         """Commit values that belong to no step."""
         await self._journal.append([], keep=values)
+
+    async def untold(self, socket: str, own: Collection[tuple[str, str]]) -> list[Receipt]:
+        """Return the receipts that an earlier service could not commit before it ended, oldest first.
+
+        They are of its `own` messages (message id and pane) and of those with earlier receipts in the journal. The
+        messages of other processes have none.
+        """
+        since = await self._journal.last_at() - UNTOLD
+        changed = [entry for entry in await self._outbox.changed_since(socket, since) if entry.state != "queued"]
+        if not changed:
+            return []
+        first = min(min(entry.changed, entry.taken_up) for entry in changed) - UNTOLD
+        return untold(changed, await self._journal.receipts(first), own)
 
     # Panes
 
@@ -151,6 +194,11 @@ class ServiceStore:
         await self.note({PLACE + pane: None})
         self._drop(pane)
 
+    def forget_with_next(self, pane: str) -> None:
+        """Forget a pane with the next step, which has the reason."""
+        self.with_next({PLACE + pane: None})
+        self._drop(pane)
+
     def close(self) -> None:
         """Close all logs without deleting them."""
         for log in (*self._logs.values(), *self._next_logs.values()):
@@ -180,6 +228,26 @@ def _log_name(pane: str) -> str:
     return f"{pane[1:]}-{secrets.token_hex(4)}.jsonl"
 
 
+def untold(
+    entries: Sequence[OutboxEntry], receipts: Collection[Receipt], own: Collection[tuple[str, str]]
+) -> list[Receipt]:
+    """Return receipts for the states in the outbox that are not among the receipts of the same message and pane."""
+    told: defaultdict[tuple[str, str], set[DeliveryState]] = defaultdict(set)
+    for receipt in receipts:
+        told[receipt.message_id, receipt.pane].add(receipt.state)
+    missing: list[Receipt] = []
+    for each in entries:
+        states = told[each.message_id, each.pane]
+        is_own = bool(states) or (each.message_id, each.pane) in own
+        if is_own and each.state not in states and states.isdisjoint(FINAL):
+            missing.append(
+                Receipt(
+                    message_id=each.message_id, pane=each.pane, state=each.state, reason=each.reason, file=each.file
+                )
+            )
+    return missing
+
+
 def pending(kept: Mapping[str, bytes]) -> dict[str, PendingDelivery]:
     """Return the messages that may not be in the outbox yet, oldest first, by key."""
     return {key: _read_pending(value) for key, value in kept.items() if key.startswith(OUT)}
@@ -189,6 +257,17 @@ def _read_pending(value: bytes) -> PendingDelivery:
     """Return a message from what was kept; earlier versions kept JSON, which begins as no MessagePack of it does."""
     read = msgspec.json.decode if value.startswith(b"{") else msgspec.msgpack.decode
     return read(value, type=PendingDelivery)
+
+
+def withdrawal_key(message_id: str, pane: str) -> str:
+    """Return the key under which it is kept that a message is to be withdrawn from a pane."""
+    return f"{WITHDRAWN}{message_id}/{pane}"
+
+
+def withdrawals(kept: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    """Return the messages that may not be withdrawn yet: the id and the pane of each."""
+    parts = (key.removeprefix(WITHDRAWN).rpartition("/") for key in kept if key.startswith(WITHDRAWN))
+    return [(message_id, pane) for message_id, _, pane in parts]
 
 
 def remembered(kept: Mapping[str, bytes]) -> dict[str, RememberedPane]:

@@ -15,7 +15,9 @@ from streamrelay.delivery.commands import ENTERED, PASTED, DeliveryMark, enter_l
 from streamrelay.delivery.message import Message, Progress
 from streamrelay.delivery.outbox import Outbox
 from streamrelay.delivery.recovery import DeliveryMarks, fate
+from streamrelay.delivery.sending import send
 from streamrelay.delivery.writer import PaneWriter
+from streamrelay.events import Event, Receipt
 from streamrelay.panes.server import Server
 from streamrelay.testing.agent import read_got
 from streamrelay.testing.tmux import PrivateTmux
@@ -108,6 +110,39 @@ async def test_what_was_done_stands_in_the_pane(private_tmux: PrivateTmux, tmp_p
     await wait_until_async(lambda: len(read_got(tmp_path / "got")) >= 2, PATIENCE)
     assert [got.text for got in read_got(tmp_path / "got") if got.kind == "message"] == ["hello"]
     assert reports[-1].state in {"submitted", "turn_started", "answered"}
+
+
+@pytest.mark.requirement("DLV-07a", "DLV-09c")
+@pytest.mark.parametrize("stage", ["nothing", "pasted", "entering"])
+async def test_sending_again_goes_on_with_what_a_killed_sender_left(
+    private_tmux: PrivateTmux, tmp_path: Path, stage: str
+) -> None:
+    pane = start_agent(private_tmux, tmp_path / "got")
+    async with connect(private_tmux) as server, Outbox(tmp_path / "outbox.db") as outbox:
+        async with server.watch(pane):
+            pipeline = server.pipeline(pane)
+            program = pipeline.info.command
+            first = PaneWriter(server, pipeline, program=program, report=lambda _: None, outbox=outbox)
+            await first.put(Message("m1", "hello"))
+            ((entry,),) = [await outbox.find("m1")]
+            if stage != "nothing":
+                await server.command(pane, paste_line(pane, "b", "hello", program, entry.mark))
+            if stage == "entering":
+                outbox.note(entry.number, "painted")
+                outbox.note_composer(entry.number, "hello")
+        told: list[Event] = []
+        info = await server.find(pane)
+        sent = await send(
+            server, info, "hello", publish=told.append, message_id="m1", wait=True, timeout=PATIENCE, outbox=outbox
+        )
+        assert sent.state == "answered"
+        assert sent.answer == ["answer 1"]
+        again = await send(server, info, "hello", publish=told.append, message_id="m1", wait=True, outbox=outbox)
+        assert again.state == "answered"
+    states = [event.state for event in told if isinstance(event, Receipt) and event.state != "queued"]
+    first = {"nothing": ["pasted", "painted"], "pasted": ["pasted"], "entering": []}[stage]
+    assert states == [*first, "submitted", "turn_started", "answered", "answered"]
+    assert [got.text for got in read_got(tmp_path / "got") if got.kind == "message"] == ["hello"]
 
 
 @pytest.mark.requirement("DLV-07a")

@@ -29,8 +29,8 @@ MIB = 1 << 20
 
 @pytest.mark.requirement("DLV-07a")
 async def test_a_step_is_committed_only_when_the_log_that_it_follows_from_is_on_disk(tmp_path: Path) -> None:
-    async with Journal(tmp_path / "journal.db") as journal:
-        store = ServiceStore(journal, Feed(journal, 0), tmp_path, dict)
+    async with Journal(tmp_path / "journal.db") as journal, Outbox(tmp_path / "outbox.db") as outbox:
+        store = ServiceStore(journal, Feed(journal, 0), outbox, tmp_path, dict)
         progress = await store.remember("%0", "cat", allow_shell=False)
         progress.log.begin(0.0)
         step = RelayStep(events=[Text(text="hello", origin="program", line=1, pane="%0", session="work")])

@@ -160,6 +160,11 @@ async def test_a_relay_suspends_the_links_of_its_members(stage: Stage):
         stage.types("Ann", "begin")
         await stage.until_heard("Cy", "Ann (1):\n\nanswer 1")
         await wait_until_async(lambda: not service._core.machine.relays.all, PATIENCE, "the budget to be spent")
+
+        async def resumes() -> bool:
+            return len(await journaled(service, LinkSuspended)) == 2
+
+        await wait_until_async(resumes, PATIENCE, "the link to resume")
         suspended = await journaled(service, LinkSuspended)
         assert [(event.link, event.by) for event in suspended] == [(link.link_id, relay.relay), (link.link_id, "")]
         assert [each.state for each in await service.links()] == ["open"]

@@ -133,6 +133,46 @@ def test_a_seat_in_a_relay_suspends_links_until_it_is_left(kept: Kept, *, dies: 
     assert crossed(kept.hear(text(ANN, "to Bob"), ended(ANN))) == [("s-Bob", "[From Ann] to Bob")]
 
 
+@pytest.mark.requirement("COU-01b")
+def test_the_links_of_a_council_member_say_nothing_until_its_turn_has_ended(kept: Kept) -> None:
+    kept.link(ANN, BOB)
+    kept.machine.begin_council_turn(ANN.session, ANN.pane, "turn-1")
+    with pytest.raises(SessionTaken):
+        kept.relay(ANN, CY)
+    answer = [TurnStarted(pane=ANN.pane), text(ANN, "for the council"), ended(ANN)]
+    assert crossed(kept.hear(*answer)) == []
+    kept.die()
+    assert ANN.pane in kept.machine.panes
+    assert crossed(kept.hear(*answer)) == []
+    assert kept.machine.council_turns == {}
+    assert crossed(kept.hear(TurnStarted(pane=ANN.pane), text(ANN, "for Bob"), ended(ANN))) == [
+        ("s-Bob", "[From Ann] for Bob")
+    ]
+    kept.die()
+    assert kept.machine.relay_of(ANN.session) == ""
+
+
+@pytest.mark.requirement("COU-01b")
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_turn_for_a_council_ends_with_its_council_or_its_pane(kept: Kept, dies: bool) -> None:
+    kept.link(ANN, BOB)
+    kept.machine.begin_council_turn(ANN.session, ANN.pane, "turn-1")
+    kept.machine.begin_council_turn(CY.session, CY.pane, "turn-2")
+    if dies:
+        kept.die()
+        # The council is resumed, and waits for the same answer.
+        kept.machine.begin_council_turn(ANN.session, ANN.pane, "turn-1")
+        kept.hear(ended(ANN))
+        assert ANN.session in kept.machine.council_turns
+    kept.machine.end_council_turn(ANN.session, "turn-1")
+    kept.machine.leave(CY.pane, "pane_gone", kept.now)
+    assert kept.machine.council_turns == {}
+    assert [kept.machine.relay_of(each.session) for each in (ANN, CY)] == ["", ""]
+    assert crossed(kept.hear(TurnStarted(pane=ANN.pane), text(ANN, "hello"), ended(ANN))) == [
+        ("s-Bob", "[From Ann] hello")
+    ]
+
+
 def test_a_pause_of_everything_and_a_mute_hold_for_what_is_made_later(kept: Kept) -> None:
     kept.machine.pause("", 0.0, paused=True)
     kept.machine.mute("s-Bob", muted=True)
