@@ -166,7 +166,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     try:
         yield connection
     except BaseException:
-        # After some errors, of a full disk for instance, SQLite has done it already.
+        # After some errors, for example on a full disk, SQLite has rolled back by itself.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise

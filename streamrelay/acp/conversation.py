@@ -141,13 +141,15 @@ class PaneConversation:
         self._seq = 0
         self._tool_calls = itertools.count(1)
         self._following: asyncio.Task[None] | None = None
-        """Follows the pane from the opening on, unless a daemon that could not be started ended that."""
+        """Follows the pane from the opening on; it fails if no daemon can be started."""
         self._looking: asyncio.Task[None] | None = None
         """Looks for dialogs while a prompt is open."""
         self._asking: asyncio.Task[None] | None = None
         self._asked = ""
         """The dialog that the client's person was asked about last."""
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._beginning = asyncio.Lock()
+        self._closed = False
 
     @property
     def session_id(self) -> str:
@@ -156,6 +158,10 @@ class PaneConversation:
 
     async def open(self, *, replay: bool = False) -> None:
         """Follow the pane from now on; with `replay`, tell the client first what the journal holds of it."""
+        async with self._beginning:
+            await self._open(replay=replay)
+
+    async def _open(self, *, replay: bool = False) -> None:
         await self._ask(lambda service: service.watch(self.session_id, watched=True))
         self._seq = (await self._ask(lambda service: service.status())).seq
         if replay:
@@ -168,10 +174,13 @@ class PaneConversation:
 
     async def _follow_on(self) -> None:
         """Follow the pane where that has failed before."""
-        if self._following is None:
-            await self.open()
-        elif self._following.done():
-            self._following = self._begin(self._follow())
+        async with self._beginning:
+            if self._closed:
+                return  # Another conversation has taken over the prompts.
+            if self._following is None:
+                await self._open()
+            elif self._following.done():
+                self._following = self._begin(self._follow())
 
     async def _catch_up(self, prompt: OpenPrompt) -> None:
         """End a prompt of the conversation before whose last receipt came when neither followed the pane."""
@@ -182,6 +191,7 @@ class PaneConversation:
 
     async def close(self) -> None:
         """Stop following the pane; a message that was sent stays on its way, and its prompt open."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -310,7 +320,7 @@ class PaneConversation:
     # What the program asks a person
 
     def _look_while_prompts_are_open(self) -> None:
-        if self._prompts and (self._looking is None or self._looking.done()):
+        if self._prompts and not self._closed and (self._looking is None or self._looking.done()):
             self._looking = self._begin(self._look_for_dialogs())
 
     async def _look_for_dialogs(self) -> None:

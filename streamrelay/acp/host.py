@@ -41,7 +41,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 ESCAPE_TIMEOUT = 0.05
 """Seconds after which an escape without a sequence is a key."""
 END_TIMEOUT = 2.0
-"""Seconds in which an agent that closed its connection ends, so that its exit status is known."""
+"""Seconds in which an agent ends that closed its connection, or got a signal to end."""
 STDIO_LIMIT = 50 << 20
 """Bytes of one line of the protocol: a message may hold an image."""
 
@@ -220,7 +220,7 @@ class AgentTerminal:
             self._repeats = self._repeats + 1 if question == self._question else 1
             self._question = question
             if self._repeats > 1:
-                # Who answers by what the screen shows must not take it for the dialog before.
+                # The answer to a dialog names what the screen shows, so two dialogs must not look the same.
                 question = f"{question} (question {self._repeats})"
             self.screen.ends_message()
             self.screen.asks([question, "", *rows, "", "Esc to cancel"])

@@ -119,8 +119,8 @@ async def send(
     """Type `text` into a pane, and return when it is submitted, or with `wait` when it is answered.
 
     Every receipt goes to `publish`, and what else the pane's stream says meanwhile. A message whose `message_id` the
-    outbox knows is not sent again: if an earlier process died before it was submitted, the call goes on with it, else
-    its receipt is what it was. `timeout` bounds all of it, in seconds.
+    outbox knows is not sent again: if an earlier process died before it was submitted, the call goes on with it;
+    otherwise the call reports its last receipt. `timeout` bounds all of it, in seconds.
 
     Another `send` to the pane is waited for; `waits` hears of it once, after `SENDER_NOTE` seconds. A daemon, relay,
     link or recording holds the pane for as long as it runs, so it is an error at once.

@@ -11,8 +11,9 @@ from typing import Self
 
 import msgspec
 
+from streamrelay.delivery.message import FINAL
 from streamrelay.errors import ProgramLeft, TargetNotFound
-from streamrelay.events import Event, PaneClosed, Receipt, RelayOpened, TurnEnded
+from streamrelay.events import DeliveryState, Event, PaneClosed, Receipt, RelayOpened, TurnEnded
 from streamrelay.federation.names import is_far
 from streamrelay.federation.seats import Guest
 from streamrelay.gathering.circle import Circle
@@ -52,8 +53,9 @@ class ServiceMachine:
         self._in_turns: set[str] = set()
         self.council_turns: dict[str, CouncilTurn] = {}
         """The sessions that answer a council now."""
-        self._restored_turns: set[str] = set()
-        """Those of them whose council ended with an earlier service: the end of their turn is the end of it."""
+        self._restored_turns: dict[str, bool] = {}
+        """Those of them whose council ended with an earlier service, with whether the message is submitted: then the
+        end of a turn is the end of the answer."""
         self._changed_turns: set[str] = set()
         self._listeners: tuple[Listener, ...] = self.links.listeners
         self._settings_changed = False
@@ -151,13 +153,16 @@ class ServiceMachine:
             effect for circle, made in self.circles.handle(event, now) for effect in self._in_circle(circle, made)
         ]
         if isinstance(event, Receipt):
+            for session, turn in list(self.council_turns.items()):
+                if turn.message_id == event.message_id and session in self._restored_turns:
+                    effects += self.resume_council_turn(session, event.state)
             return effects
         effects += self.links.handle(event, now)
         for relay in self.relays.with_pane(event.pane):
             effects += self._in_relay(relay, relay.handle(event, now))
         if isinstance(event, TurnEnded):
-            for session in self._restored_turns.copy():
-                if (turn := self.council_turns[session]).pane == event.pane:
+            for session, is_submitted in list(self._restored_turns.items()):
+                if is_submitted and (turn := self.council_turns[session]).pane == event.pane:
                     effects += self.end_council_turn(session, turn.message_id)
         return effects
 
@@ -416,7 +421,7 @@ class ServiceMachine:
         if not is_far(pane):
             self.council_turns[session] = CouncilTurn(pane, message_id)
             self._changed_turns.add(session)
-        self._restored_turns.discard(session)
+        self._restored_turns.pop(session, None)
         return self.links.suspend(session, message_id)
 
     def end_council_turn(self, session: str, message_id: str) -> list[Effect]:
@@ -424,8 +429,17 @@ class ServiceMachine:
         if (turn := self.council_turns.get(session)) is not None and turn.message_id == message_id:
             del self.council_turns[session]
             self._changed_turns.add(session)
-        self._restored_turns.discard(session)
+        self._restored_turns.pop(session, None)
         return self.leave_seat(session, message_id)
+
+    def resume_council_turn(self, session: str, state: DeliveryState) -> list[Effect]:
+        """Take the state of the message that a session of an earlier service's council answers."""
+        if (turn := self.council_turns.get(session)) is None:
+            return []
+        if state in FINAL:
+            return self.end_council_turn(session, turn.message_id)
+        self._restored_turns[session] = state in {"submitted", "turn_started"}
+        return []
 
     def _restore_council_turn(self, session: str, turn: CouncilTurn) -> None:
         if self.relay_of(session):
@@ -433,7 +447,7 @@ class ServiceMachine:
             return
         self.begin_council_turn(session, turn.pane, turn.message_id)
         self._changed_turns.discard(session)
-        self._restored_turns.add(session)
+        self._restored_turns[session] = False
 
     # Sessions of other machines
 

@@ -82,6 +82,7 @@ class ServiceStore:
 
     async def keep(self, step: RelayStep) -> None:
         """Commit a step, then publish its events; raises StorageError if the disk takes no more."""
+        gone = {pane: self._logs.get(pane) for pane in step.gone}
         if self._next or any(isinstance(event, Receipt) for event in step.events):
             # The outbox tries again what it could not write, and a journal on the same disk raises as well.
             with contextlib.suppress(StorageError):
@@ -100,7 +101,9 @@ class ServiceStore:
                 self.places[pane] = msgspec.structs.replace(self.places[pane], program=program, allow_shell=True)
                 keep[PLACE + pane] = msgspec.json.encode(self.places[pane])
         keep |= self._taken(step.heard)
-        keep |= {PLACE + pane: None for pane in step.gone}
+        # A pane may have been admitted again, with another log, while the outbox was written.
+        gone = {pane: log for pane, log in gone.items() if self._logs.get(pane) is log}
+        keep |= {PLACE + pane: None for pane in gone}
         for outgoing in step.outgoing:
             for pane in outgoing.panes:
                 key = f"{OUT}{next(self._numbers):020d}"
@@ -124,8 +127,9 @@ class ServiceStore:
             if pane in self._logs:
                 self._logs[pane].discard()
             self._logs[pane] = self._next_logs.pop(pane)
-        for pane in step.gone:
-            self._drop(pane)
+        for pane, log in gone.items():
+            if self._logs.get(pane) is log:
+                self._drop(pane)
 
     def gone_out(self, outgoing: Sequence[Outgoing]) -> None:
         """Take messages that are in the outbox now; the next step deletes them here."""
@@ -160,6 +164,7 @@ class ServiceStore:
     async def remember(self, pane: str, program: str, *, allow_shell: bool) -> StreamProgress:
         """Begin to remember a pane."""
         remembered = RememberedPane(program, _log_name(pane), allow_shell)
+        self._next.pop(PLACE + pane, None)
         await self.note({PLACE + pane: msgspec.json.encode(remembered)})
         return self.recall(pane, remembered)
 
@@ -236,15 +241,12 @@ def untold(
     for receipt in receipts:
         told[receipt.message_id, receipt.pane].add(receipt.state)
     missing: list[Receipt] = []
-    for each in entries:
-        states = told[each.message_id, each.pane]
-        is_own = bool(states) or (each.message_id, each.pane) in own
-        if is_own and each.state not in states and states.isdisjoint(FINAL):
-            missing.append(
-                Receipt(
-                    message_id=each.message_id, pane=each.pane, state=each.state, reason=each.reason, file=each.file
-                )
-            )
+    for entry in entries:
+        states = told[entry.message_id, entry.pane]
+        is_own = bool(states) or (entry.message_id, entry.pane) in own
+        if is_own and entry.state not in states and states.isdisjoint(FINAL):
+            receipt = Receipt(message_id=entry.message_id, pane=entry.pane, state=entry.state, reason=entry.reason)
+            missing.append(msgspec.structs.replace(receipt, file=entry.file))
     return missing
 
 

@@ -147,6 +147,27 @@ async def test_a_conversation_that_could_not_be_opened_is_opened_by_the_next_pro
     await talk.close()
 
 
+async def test_a_prompt_during_the_opening_begins_no_second_follower() -> None:
+    service = TimedService()
+    followers: list[int] = []
+    follow = service.events
+
+    def counted(after: int) -> AsyncGenerator[AnyEvent, None]:
+        followers.append(after)
+        return follow(after)
+
+    service.events = counted  # type: ignore[method-assign]
+    talk = conversation(service, RecordingClient(), revived)
+    async with asyncio.timeout(PATIENCE):
+        _, first, second = await asyncio.gather(talk.open(), talk.prompt("one"), talk.prompt("two"))
+    assert (first, second) == ("end_turn", "end_turn")
+    assert len(followers) == 1
+    await talk.close()
+    # Its prompts are the next conversation's.
+    await talk._follow_on()
+    assert len(followers) == 1
+
+
 async def test_a_dialog_is_asked_about_again_by_the_conversation_that_takes_over() -> None:
     service, client = TimedService(), RecordingClient()
     service.answers = False

@@ -1,6 +1,8 @@
 """Over the death of a service no receipt comes twice, and none is missing whose message the journal knows."""
 
 import asyncio
+import os
+import signal
 import sqlite3
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -167,28 +169,40 @@ async def test_a_message_to_withdraw_is_withdrawn_by_the_next_service(stage: Sta
         await service.watch("Bob", True)
         await service.send_message(SendMessage(to="Bob", text="hello", message_id="m1"))
         await service._core.journal.append([], keep={withdrawal_key("m1", pane): b""})
+        agent = service._core.runner.participant(pane).info.pid
+    # The person clears the draft: from now on the message could be typed.
+    os.kill(agent, signal.SIGUSR1)
+    await wait_until_async(lambda: "a person's" not in stage.tmux.run("capture-pane", "-p", "-t", pane), PATIENCE)
     async with stage.service() as service:
         await wait_until_async(lambda: not service._core.runner._inbox, PATIENCE)
         (one,) = await service.get_delivery("m1")
         assert (one.state, one.reason) == ("failed", "superseded")
         assert withdrawals(await service._core.journal.kept()) == []
+    assert stage.heard("Bob") == []
 
 
 @pytest.mark.requirement("DLV-07a")
 async def test_a_restore_waits_for_a_message_that_another_process_sends(stage: Stage):
-    for name in ("Ann", "Bob"):
-        stage.start(name)
+    stage.start("Ann")
+    pane = stage.start("Bob", "--draft", "a person's")
     async with stage.service() as service:
         link = await service.create_link("Ann", "Bob")
-        info = service._core.server.info
-    with only_writer(info, stage.panes["Bob"], "send"):
+        await service.send_message(SendMessage(to="Bob", text="hello", message_id="m1"))
+        info, outbox = service._core.server.info, service._core.outbox._database.path
+    with only_writer(info, pane, "send"):
         entered = AsyncExitStack()
         entering = asyncio.ensure_future(entered.enter_async_context(stage.service()))
         assert not (await asyncio.wait([entering], timeout=1.0))[0]
+        # The other process takes over what waits for the pane.
+        async with Outbox(outbox) as theirs:
+            (taken_over,) = await theirs.find("m1")
+            theirs.note(taken_over.number, "submitted")
     service = await entering
     async with entered:
         assert [again.link_id for again in await service.links()] == [link.link_id]
-        assert service._core.runner.participant(stage.panes["Bob"]) is not None
+        assert service._core.runner.participant(pane) is not None
+        await wait_until_async(lambda: not service._core.runner._inbox, PATIENCE)
+        assert [state for state in await states_of(service, "m1") if state != "queued"] == ["submitted"]
 
 
 async def kept_by(store: ServiceStore, journal: Journal, step: RelayStep) -> set[str]:

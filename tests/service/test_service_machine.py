@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from streamrelay.errors import NotAllowed, SessionTaken, TargetNotFound
-from streamrelay.events import Event, LinkClosed, RelayClosed, Text, TurnEnded, TurnStarted
+from streamrelay.events import Event, LinkClosed, Receipt, RelayClosed, Text, TurnEnded, TurnStarted
 from streamrelay.links.link import LinkPolicy, Party
 from streamrelay.relay.rules import Deliver, Effect, Notice, Participant, PublishEvent, Rules
 from streamrelay.service.machine import ServiceMachine
@@ -143,6 +143,11 @@ def test_the_links_of_a_council_member_say_nothing_until_its_turn_has_ended(kept
     assert crossed(kept.hear(*answer)) == []
     kept.die()
     assert ANN.pane in kept.machine.panes
+    # Its message still waits for the end of another turn.
+    kept.machine.resume_council_turn(ANN.session, "queued")
+    assert crossed(kept.hear(*answer)) == []
+    assert ANN.session in kept.machine.council_turns
+    kept.hear(Receipt(message_id="turn-1", state="submitted", pane=ANN.pane))
     assert crossed(kept.hear(*answer)) == []
     assert kept.machine.council_turns == {}
     assert crossed(kept.hear(TurnStarted(pane=ANN.pane), text(ANN, "for Bob"), ended(ANN))) == [
@@ -171,6 +176,20 @@ def test_a_turn_for_a_council_ends_with_its_council_or_its_pane(kept: Kept, dies
     assert crossed(kept.hear(TurnStarted(pane=ANN.pane), text(ANN, "hello"), ended(ANN))) == [
         ("s-Bob", "[From Ann] hello")
     ]
+
+
+@pytest.mark.requirement("COU-01b")
+@pytest.mark.parametrize("told", [False, True])
+def test_a_turn_for_a_council_ends_with_a_message_that_is_not_answered(kept: Kept, told: bool) -> None:
+    kept.machine.begin_council_turn(ANN.session, ANN.pane, "turn-1")
+    kept.die()
+    if told:
+        kept.machine.resume_council_turn(ANN.session, "queued")
+        kept.hear(Receipt(message_id="turn-1", state="failed", pane=ANN.pane))
+    else:
+        kept.machine.resume_council_turn(ANN.session, "failed")
+    assert kept.machine.council_turns == {}
+    assert kept.machine.resume_council_turn(ANN.session, "failed") == []
 
 
 def test_a_pause_of_everything_and_a_mute_hold_for_what_is_made_later(kept: Kept) -> None:
