@@ -85,7 +85,7 @@ def flooded(seconds: float, *, seen: bool) -> Memory:
     third = len(looks) // 3
     thirds = [looks[:third], looks[third : 2 * third], looks[2 * third :]]
     return Memory(
-        beside="a person looks on" if seen else "nobody else",
+        beside=_beside(seen),
         seconds=last.seconds,
         reader=tuple(max(held.memory for held, _ in part) for part in thirds),
         server=tuple(max(memory for _, memory in part) for part in thirds),
@@ -98,9 +98,13 @@ def measure(arguments: argparse.Namespace) -> Report:
     """Flood alone, then beside somebody."""
     rows = []
     for seen in (False, True):
-        progress(f"memory: {arguments.seconds:g} s of flood, {'a person looks on' if seen else 'nobody else'}")
+        progress(f"memory: {arguments.seconds:g} s of flood, {_beside(seen)}")
         rows.append(flooded(arguments.seconds, seen=seen))
     return Report("memory", measuring.machine(PrivateTmux().binary), {"memory": rows}, (_table(rows),))
+
+
+def _beside(seen: bool) -> str:
+    return "a person's client" if seen else "no other client"
 
 
 def _table(rows: Sequence[Memory]) -> Table:

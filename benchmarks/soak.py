@@ -275,7 +275,7 @@ def measure(arguments: argparse.Namespace) -> Report:
         f"Soak: {samples[-1].seconds:.0f} s, {events} events, {done.messages} messages, {done.sessions} sessions, "
         f"{done.gatherings} gatherings, {done.followers} followers, {done.errors} errors"
     )
-    rows = [(one.name, *(f"{value:.1f}" for value in one.thirds), f"{one.growth:.2f}") for one in found]
+    rows = [(one.name, *(f"{round(value, 1):g}" for value in one.thirds), f"{one.growth:.2f}") for one in found]
     head = ("highest in each third", "first", "second", "last", "last / second")
     everything = {"done": done, "events": events, "figures": found}
     return Report("soak", machine, everything, (Table(title, head, rows),), {"soak.svg": plot(samples)})

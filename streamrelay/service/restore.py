@@ -65,8 +65,8 @@ _NOT_OF_THE_PANE = (CommandTimeout, NoServer, RecordingError, ServerLost, SshFai
 _RETRY_DELAYS = (0.1, 0.3, 0.6, 1.0)
 """Seconds before each further attempt to observe a pane that tmux refused."""
 SENDER_TIMEOUT = 10.0
-"""Seconds for which a restore waits for other processes that send a message each. Whoever starts a daemon waits longer
-for it (daemon/background.py)."""
+"""Seconds for which a restore waits for other processes that send a message each. The process that starts a daemon
+waits longer for the daemon (daemon/background.py)."""
 
 
 @dataclass(slots=True)
