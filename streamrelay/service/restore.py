@@ -168,7 +168,7 @@ class Restorer:
     async def _resume_council_turns(self, key: str) -> None:
         """Tell the machine how far the messages of councils have come by the outbox."""
         for session, turn in list(self.machine.council_turns.items()):
-            state: DeliveryState = "failed"
+            state: DeliveryState = "queued" if (turn.message_id, turn.pane) in self._own else "failed"
             for entry in await self.outbox.find(turn.message_id):
                 if (entry.server, entry.pane) == (key, turn.pane):
                     state = entry.state

@@ -223,3 +223,25 @@ async def test_values_for_the_next_step_are_committed_with_it(tmp_path: Path) ->
         step = RelayStep(outgoing=[twice, twice], withdrawn=[withdraw])
         assert {key[:4] for key in await kept_by(store, journal, step)} == {"serv", "out/", "with"}
         assert await kept_by(store, journal, RelayStep()) == {"server"}
+
+
+@pytest.mark.requirement("COU-01b", "DLV-07a")
+@pytest.mark.parametrize("is_pending", [False, True])
+async def test_a_council_turn_goes_on_while_its_message_may_still_be_typed(stage: Stage, is_pending: bool):
+    """The service died with the turn committed, before or after it had committed the message."""
+    pane = stage.start("Bob")
+    async with stage.service() as service:
+        session = (await service._core.find("Bob")).session
+        await service.watch("Bob", True)
+        await service._core.do(lambda _: service._core.machine.begin_council_turn(session, pane, "turn-1"))
+        if is_pending:
+            sent = PendingDelivery(Message("turn-1", "hello"), pane)
+            await service._core.journal.append([], keep={f"{OUT}1": msgspec.msgpack.encode(sent)})
+    async with stage.service() as service:
+        turns = service._core.machine.council_turns
+        await wait_until_async(lambda: not service._core.runner._inbox, PATIENCE)
+        if is_pending:
+            assert session in turns
+            await stage.until_heard("Bob", "hello")
+            await until_answered(service, "turn-1")
+        await wait_until_async(lambda: not turns, PATIENCE, "the turn to end")
