@@ -139,7 +139,7 @@ class Restorer:
                 self._withdraw(pane, withdrawals(before))
             else:
                 await self._take_leave(pane, known[pane])
-            # Its receipts follow the events that they are due to.
+            # The receipts of a pane follow the events that caused them.
             self._publish([receipt for receipt in untold if receipt.pane == pane])
         self._publish(untold)
         for pane in sorted(filter(is_ours, self.machine.panes - set(known))):

@@ -184,7 +184,7 @@ async def test_a_dialog_is_asked_about_again_by_the_conversation_that_takes_over
     await wait_until_async(lambda: len(client.asked) == 2, PATIENCE)
     service.tell(service.has[0], "answered")
     assert await prompting == "end_turn"
-    # Nobody is asked any more when no prompt is open.
+    # The search for dialogs ends with the last open prompt.
     await wait_until_async(lambda: second._looking is not None and second._looking.done(), PATIENCE)
     await second.close()
 
